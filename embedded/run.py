@@ -1,0 +1,196 @@
+"""The whole service from one command: `python -m embedded.run`, or `make run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from embedded.errors import StartError
+from embedded.folder import DataFolder, Lock
+from embedded.health import healthy, listen_address
+from embedded.launch import die_with_parent, start
+from embedded.server import SECONDS_TO_START, Server
+from embedded.servers import data_dir, needed, stop_leftovers, users_lock
+from embedded.supervisor import Service, StopRequested, Supervisor
+
+PROJECT = Path(__file__).resolve().parent.parent
+#: How long a start waits for a short command that happens to use the data folder.
+SECONDS_FOR_OTHERS = 15.0
+SECONDS_FOR_HEALTH = 90.0
+
+
+def main(arguments: list[str]) -> int:
+    """Start everything, watch it, stop it; return the exit status."""
+    if "--with-parent" in arguments:
+        # `make` may be killed without a chance to stop what it has started.
+        die_with_parent(os.getppid(), signal.SIGTERM)
+    os.chdir(PROJECT)
+    folder = DataFolder.at(data_dir())
+    try:
+        with _listener() as listener, _locked(folder), Supervisor(say) as supervisor:
+            _run(supervisor, folder, listener)
+    except (StopRequested, KeyboardInterrupt):
+        say("Stopped. The data stays where it is.")
+        return 0
+    except StartError as error:
+        say(str(error))
+        return 1
+    return 0
+
+
+def say(sentence: str) -> None:
+    """Print a line for the person at the terminal."""
+    print(sentence, flush=True)
+
+
+def _run(supervisor: Supervisor, folder: DataFolder, listener: socket.socket) -> None:
+    stop_leftovers(folder)
+    servers = needed(folder)
+    for server in servers:
+        supervisor.add(_server_service(server), seconds=SECONDS_TO_START)
+        server.furnish()
+    supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
+    account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
+    try:
+        for service in _app_services(listener, folder):
+            supervisor.add(service, seconds=SECONDS_FOR_HEALTH)
+    except StartError:
+        if account:
+            # They are told only once, so they must not be lost with a failed first start.
+            say("\n".join(_credentials(account)))
+        raise
+    say(_welcome(listener, folder, servers, account))
+    supervisor.watch()
+
+
+@contextmanager
+def _listener() -> Iterator[socket.socket]:
+    """Take the port before anything is started, and keep it while the web server restarts."""
+    host, port = listen_address()
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    with listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(2048)
+        except OSError as error:
+            raise StartError(
+                f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}; "
+                "stop the program that has it or choose another port, as in `make run PORT=8001`."
+            ) from error
+        yield listener
+
+
+@contextmanager
+def _locked(folder: DataFolder) -> Iterator[None]:
+    """Have the data folder for this process alone."""
+    folder.create()
+    run, users = Lock(folder.root / "run.lock"), users_lock(folder)
+    try:
+        if not run.take():
+            raise StartError(
+                f"Another `make run` is at work on the data folder {folder.root}; stop it, or give "
+                "this one a folder and a port of its own with OMP_DATA_DIR and PORT."
+            )
+        if not users.take(seconds=SECONDS_FOR_OTHERS):
+            raise StartError(
+                f"Another command (such as `manage.py shell`) uses the data folder {folder.root}; "
+                "end it and start again."
+            )
+        yield
+    finally:
+        users.release()
+        run.release()
+
+
+def _server_service(server: Server) -> Service:
+    return Service(
+        name=server.name,
+        prepare=server.prepare,
+        start=server.start,
+        ready=server.answers,
+        stop_signal=server.stop_signal,
+    )
+
+
+def _command_service(name: str, *words: str) -> Service:
+    command = [sys.executable, "manage.py", *words]
+    return Service(
+        name=name,
+        start=lambda: start(command, death_signal=signal.SIGTERM, stdout=subprocess.PIPE),
+        stage=1,
+    )
+
+
+def _app_services(listener: socket.socket, folder: DataFolder) -> list[Service]:
+    python, descriptor = sys.executable, listener.fileno()
+    celery = [python, "-m", "celery", "--app", "config.celery:app"]
+    # One slot more than cores, since jobs that wait for an AI provider use none.
+    slots = os.environ.get("OMP_WORKER_PROCESSES") or str((os.cpu_count() or 1) + 1)
+    web = [python, "-m", "gunicorn", "--bind", f"fd://{descriptor}"]
+    worker = [
+        *(*celery, "worker", "--queues", "default,ai,embed,import", "--concurrency", slots),
+        *("-O", "fair", "--without-mingle", "--without-gossip", "--loglevel", "WARNING"),
+    ]
+    beat = [
+        *(*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""),
+        *("--schedule", str(folder.root / "celerybeat-schedule")),
+    ]
+    # Asked to end, the worker does not wait for long jobs: it hands them back to the queue.
+    gentle = os.environ | {"REMAP_SIGTERM": "SIGQUIT"}
+    return [
+        Service(
+            name="The web server",
+            start=lambda: start(web, death_signal=signal.SIGTERM, keep=[descriptor]),
+            ready=lambda: healthy(*listen_address()),
+            stage=1,
+        ),
+        Service(
+            name="The Celery worker",
+            start=lambda: start(worker, death_signal=signal.SIGTERM, env=gentle),
+            stage=1,
+        ),
+        Service(name="Celery beat", start=lambda: start(beat, death_signal=signal.SIGTERM), stage=1),
+    ]
+
+
+def _last_json(printed: bytes) -> dict[str, str]:
+    """Return the JSON object on the last line that holds one."""
+    for line in reversed(printed.decode(errors="replace").splitlines()):
+        if line.startswith("{"):
+            found: dict[str, str] = json.loads(line)
+            return found
+    return {}
+
+
+def _credentials(account: dict[str, str]) -> list[str]:
+    return [
+        f"  Sign in   {account['email']}   password {account['password']}",
+        f"  API key   {account['key']}",
+        "            (password and key are shown this once)",
+    ]
+
+
+def _welcome(listener: socket.socket, folder: DataFolder, servers: list[Server], account: dict[str, str]) -> str:
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    embedded = " and ".join(server.name for server in servers)
+    lines = ["", "Commonplace is running.", "", f"  Address   http://{shown}:{port}"]
+    if account:
+        lines += _credentials(account)
+    else:
+        lines.append("  Sign in   as before; `manage.py createkey` makes another API key")
+    lines.append(f"  Data      {folder.root}" + (f" (embedded {embedded})" if embedded else ""))
+    lines += ["  Stop      Ctrl-C", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
