@@ -1,0 +1,59 @@
+"""Make an API key, with its person and space when they are absent; print the key and nothing else."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from accounts.access import Access, space_set
+from accounts.permissions import scopes_parse
+from accounts.services import user_with_space
+from apikeys.services import apikey_create
+
+
+def comma_list(text: str) -> list[str]:
+    """Return the parts of a comma-separated list, blanks left out."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+class Command(BaseCommand):
+    """createkey --email E --space NAME [--tool T] [--scopes a,b] [--read-tools x,y] [--namespaces p,q]."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--email", required=True, help="the person whose key it is")
+        parser.add_argument("--space", required=True, help="the space's name")
+        parser.add_argument("--name", help="what lists call the key; by default the tool's name")
+        parser.add_argument("--tool", help="bind the key: it writes this source.tool only")
+        parser.add_argument("--scopes", default="full", help="full (default), read, or a comma-separated list")
+        parser.add_argument("--read-tools", type=comma_list, help="read the memories of these tools only")
+        parser.add_argument("--namespaces", type=comma_list, help="read and write these namespaces only")
+        parser.add_argument("--types", type=comma_list, help="read and write memories of these types only")
+        parser.add_argument("--quarantine", action="store_true", help="what it writes waits for the owner")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make the key and print it."""
+        try:
+            validate_email(options["email"])
+            scopes = scopes_parse(options["scopes"])
+        except ValidationError:
+            raise CommandError(f"{options['email']!r} is no e-mail address.") from None
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        if not options["space"].strip() or len(options["space"]) > 100:
+            raise CommandError("--space must be a name of 1 to 100 characters.")
+        with transaction.atomic():
+            user, space, _ = user_with_space(email=options["email"], password=None, space_name=options["space"])
+            space_set(space.pk)
+            _, key = apikey_create(
+                access=Access.system(space.pk), space=space, user=user, scopes=scopes,
+                name=options["name"] or options["tool"] or "createkey", tool=options["tool"],
+                read_tools=options["read_tools"], namespaces=options["namespaces"], types=options["types"],
+                quarantine=options["quarantine"],
+            )  # fmt: skip
+        self.stdout.write(key)

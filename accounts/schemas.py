@@ -1,0 +1,35 @@
+"""What a client may change about a space."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from accounts.models import LANGUAGES, validate_timezone
+from api.schemas import ClosedBody, Text
+
+
+def _timezone(value: str) -> str:
+    try:
+        validate_timezone(value)
+    except Exception as error:
+        raise ValueError("Use an IANA time zone name such as Europe/Berlin.") from error
+    return value
+
+
+def _language(value: str) -> str:
+    codes = [code for code, _ in LANGUAGES]
+    if value not in codes:
+        raise ValueError(f"Use one of: {', '.join(codes)}.")
+    return value
+
+
+class SpaceUpdate(ClosedBody):
+    """The body of PATCH /v1/space: only what is given changes."""
+
+    name: Annotated[str, Text(100)] = ""
+    timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
+    language: Annotated[str, AfterValidator(_language)] = "en"
+    agent_core_writes: Literal["allow", "deny"] = "allow"
+    context_namespaces: Annotated[list[Annotated[str, Text(100)]], Field(max_length=50)] = []
+    dreams_enabled: bool = True
+    events_kept_days: Annotated[int, Field(ge=1, le=3650)] = 365

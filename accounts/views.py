@@ -1,0 +1,63 @@
+"""/v1/me and /v1/space: who a credential is, and the settings of its space."""
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import Space, User
+from accounts.schemas import SpaceUpdate
+from accounts.services import space_update
+from api.timestamps import timestamp_format
+from api.views import ApiView
+
+
+def space_present(space: Space) -> dict[str, Any]:
+    """Return a space with its settings by name."""
+    names = ["name", "kind", *SpaceUpdate.model_fields]
+    shown = {name: getattr(space, name) for name in dict.fromkeys(names)}
+    return {"id": str(space.pk)} | shown | {"created_at": timestamp_format(space.created_at)}
+
+
+class MeView(ApiView):
+    """/v1/me."""
+
+    scopes: ClassVar = {"GET": None}
+
+    def get(self, request: Request) -> Response:
+        """Return whose credential this is and what it may do."""
+        access = self.access
+        space = Space.objects.get(pk=access.space_id)
+        user = User.objects.filter(pk=access.user_id).first() if access.user_id else None
+        return Response(
+            {
+                "space": {"id": str(space.pk), "name": space.name, "kind": space.kind},
+                "user": {"id": str(user.pk), "email": user.email, "name": user.name} if user else None,
+                "key": {"name": access.actor_name, "prefix": access.credential, "tool": access.write_tool},
+                "role": access.role,
+                "scopes": sorted(access.scopes),
+                "limits": {
+                    "read_tools": None if access.read_tools is None else sorted(access.read_tools),
+                    "namespaces": None if access.namespaces is None else sorted(access.namespaces),
+                    "types": None if access.types is None else sorted(access.types),
+                    "quarantine": access.quarantine,
+                    "requests_per_minute": settings.RATE_LIMIT_PER_MINUTE if settings.RATE_LIMIT_ON else None,
+                },
+            }
+        )
+
+
+class SpaceView(ApiView):
+    """/v1/space."""
+
+    scopes: ClassVar = {"GET": "space:read", "PATCH": "space:write"}
+
+    def get(self, request: Request) -> Response:
+        """Return the space and its settings."""
+        return Response(space_present(Space.objects.get(pk=self.access.space_id)))
+
+    def patch(self, request: Request) -> Response:
+        """Change the settings that the body gives."""
+        changes = self.body(SpaceUpdate).model_dump(exclude_unset=True)
+        return Response(space_present(space_update(access=self.access, changes=changes)))

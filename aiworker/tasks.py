@@ -1,0 +1,1 @@
+"""Celery tasks: each takes ids, re-reads and calls one function."""

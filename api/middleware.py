@@ -1,0 +1,42 @@
+"""What happens around every request: an id, one log line without content, and the envelope for what no view met."""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+logger = logging.getLogger("commonplace.request")
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+class RequestIdMiddleware:
+    """Gives every request an id, which its answer carries as X-Request-Id, and writes its log line.
+
+    The line holds method, route, status, time and the key's display prefix: no query string, no body.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        given = request.headers.get("X-Request-Id", "")
+        request.request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex  # type: ignore[attr-defined]
+        started = time.perf_counter()
+        response = self.get_response(request)
+        response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
+        match = request.resolver_match
+        access = getattr(request, "access", None)
+        logger.info(
+            "request",
+            extra={
+                "method": request.method, "route": match.route if match else "unknown",
+                "status": response.status_code, "ms": round((time.perf_counter() - started) * 1000, 1),
+                "request_id": request.request_id,  # type: ignore[attr-defined]
+                "key": access.credential if access else None,
+            },
+        )  # fmt: skip
+        return response

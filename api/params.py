@@ -1,0 +1,37 @@
+"""Types of query parameters: strings that stand for numbers, switches and lists."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        if not value.isascii() or not value.removeprefix("-").isdigit() or len(value) > 18:
+            raise ValueError("It must be a whole number.")
+        return int(value)
+    return value
+
+
+def _switch(value: Any) -> Any:
+    if isinstance(value, str):
+        if value not in {"true", "false"}:
+            raise ValueError("It must be true or false.")
+        return value == "true"
+    return value
+
+
+def _comma_list(value: Any) -> Any:
+    if isinstance(value, str):
+        parts = [part.strip() for part in value.split(",")]
+        if not all(parts):
+            raise ValueError("It must be a comma-separated list without empty parts.")
+        return parts
+    return value
+
+
+Limit = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)]
+Offset = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=10_000_000)]
+Whole = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+Switch = Annotated[bool, BeforeValidator(_switch)]
+CommaList = BeforeValidator(_comma_list)

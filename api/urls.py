@@ -1,0 +1,22 @@
+"""Every address under /v1."""
+
+from django.urls import path
+
+from accounts.views import MeView, SpaceView
+from aiworker.views import JobView
+from config.health import health
+from events.views import EventsView
+from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
+
+urlpatterns = [
+    path("health", health, name="health"),
+    path("me", MeView.as_view(), name="me"),
+    path("space", SpaceView.as_view(), name="space"),
+    path("events", EventsView.as_view(), name="events"),
+    path("jobs/<str:job_id>", JobView.as_view(), name="job"),
+    path("memories", MemoriesView.as_view(), name="memories"),
+    path("memories/batch", MemoriesBatchView.as_view(), name="memories-batch"),
+    path("memories/search", MemoriesSearchView.as_view(), name="memories-search"),
+    path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
+    path("memories/<str:memory_id>/similar", MemorySimilarView.as_view(), name="memory-similar"),
+]

@@ -1,0 +1,331 @@
+"""Every setting of Commonplace, read from the environment by typed readers.
+
+Values come from the environment only; a secret NAME may come from the file named by NAME_FILE instead.
+A value that cannot be read stops the start with one sentence that names the variable.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import quote
+
+import dj_database_url
+from celery.schedules import crontab
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from embedded.servers import addresses
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+
+def env_str(name: str, default: str = "") -> str:
+    """Return the variable, or the contents of the file that NAME_FILE names, or the default."""
+    file = os.environ.get(f"{name}_FILE")
+    if file:
+        try:
+            return Path(file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE: {error.strerror}: {file}") from None
+    return os.environ.get(name, default).strip()
+
+
+def env_int(name: str, default: int, *, minimum: int = 0) -> int:
+    """Return the variable as a whole number of at least `minimum`."""
+    value = env_str(name, str(default))
+    if not value.isascii() or not value.isdigit() or int(value) < minimum:
+        raise ImproperlyConfigured(f"{name} must be a whole number of at least {minimum}.")
+    return int(value)
+
+
+def env_bool(name: str, default: bool) -> bool:
+    """Return the variable as a switch: on, true, yes, 1 or off, false, no, 0."""
+    value = env_str(name, "on" if default else "off").lower()
+    if value in {"on", "true", "yes", "1"}:
+        return True
+    if value in {"off", "false", "no", "0"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be on or off.")
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    """Return the variable as the list of its comma-separated parts, blanks left out."""
+    return [part.strip() for part in env_str(name, default).split(",") if part.strip()]
+
+
+def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    """Return the variable when it is one of `choices`."""
+    value = env_str(name, default)
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of: {', '.join(choices)}.")
+    return value
+
+
+# Where we run
+ENVIRONMENT = env_choice("OMP_ENV", "development", ("development", "production"))
+PRODUCTION = ENVIRONMENT == "production"
+DEBUG = False
+DATA_DIR = Path(env_str("OMP_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
+PORT = env_int("PORT", 8000, minimum=1)
+ALLOWED_HOSTS = env_list("OMP_ALLOWED_HOSTS", "*" if not PRODUCTION else "")
+PUBLIC_URL = env_str("OMP_PUBLIC_URL", f"http://localhost:{PORT}").rstrip("/")
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
+
+
+def secret_key() -> str:
+    """Return SECRET_KEY; outside production a random one kept in the data folder stands in for it."""
+    value = env_str("SECRET_KEY")
+    if value:
+        return value
+    if PRODUCTION:
+        raise ImproperlyConfigured("SECRET_KEY must be set when OMP_ENV is production.")
+    path = DATA_DIR / "secret_key"
+    try:
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {DATA_DIR} cannot be written ({error.strerror}); set OMP_DATA_DIR to one that can."
+        ) from None
+    return path.read_text(encoding="ascii")
+
+
+SECRET_KEY = secret_key()
+
+# PostgreSQL and Redis or Valkey. Unset, outside production, the embedded servers of the data folder.
+EMBEDDED = addresses(DATA_DIR)
+DATABASE_URL = env_str("DATABASE_URL")
+REDIS_URL = env_str("REDIS_URL")
+if PRODUCTION and not (DATABASE_URL and REDIS_URL):
+    raise ImproperlyConfigured("DATABASE_URL and REDIS_URL must be set when OMP_ENV is production.")
+DATABASE_APP_ROLE = "commonplace_app"
+DATABASE_OWNER_URL = env_str("DATABASE_OWNER_URL") or DATABASE_URL or EMBEDDED.database_owner_url
+SINGLE_LOGIN = bool(DATABASE_URL) and DATABASE_OWNER_URL == DATABASE_URL
+DATABASE_URL = DATABASE_URL or EMBEDDED.database_url
+REDIS_URL = REDIS_URL or EMBEDDED.redis_url
+
+
+def database(url: str) -> dict[str, object]:
+    """Return Django's settings for the database at a postgresql:// address."""
+    config = dict(dj_database_url.parse(url))
+    if config["ENGINE"] != "django.db.backends.postgresql":
+        raise ImproperlyConfigured("DATABASE_URL must be a postgresql:// address.")
+    config.setdefault("OPTIONS", {})
+    return config
+
+
+DATABASES: dict[str, dict[str, object]] = {"default": database(DATABASE_URL), "owner": database(DATABASE_OWNER_URL)}
+DATABASE_POOL_SIZE = env_int("OMP_DATABASE_POOL_SIZE", 16, minimum=1)
+DATABASES["default"]["OPTIONS"] |= {  # type: ignore[operator]
+    "connect_timeout": 3,
+    "pool": {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 5},
+}
+if SINGLE_LOGIN:
+    # One login was given for both: it steps down to the role that row-level security binds.
+    DATABASES["default"]["OPTIONS"] |= {"options": f"-c role={DATABASE_APP_ROLE}"}  # type: ignore[operator]
+DATABASE_ROUTERS = ["config.routers.OwnerMigrates"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 0.5},
+    }
+}
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "corsheaders",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "config",
+    "accounts",
+    "apikeys",
+    "api",
+    "events",
+    "memories",
+    "aiworker",
+]
+MIDDLEWARE = [
+    "api.middleware.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# People
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SECURE_SSL_REDIRECT = PRODUCTION and env_bool("OMP_SSL_REDIRECT", True)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("OMP_TRUST_FORWARDED_PROTO", False) else None
+TRUSTED_PROXIES = env_int("OMP_TRUSTED_PROXIES", 0)
+SECURE_HSTS_SECONDS = env_int("OMP_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / ".static"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
+WHITENOISE_USE_FINDERS = not PRODUCTION
+
+# The API
+OMP_API_KEY = env_str("OMP_API_KEY")
+if OMP_API_KEY and len(OMP_API_KEY) < 32:
+    raise ImproperlyConfigured("OMP_API_KEY must have at least 32 characters (OMP 0.1, section 7).")
+OMP_OWNER_EMAIL = env_str("OMP_OWNER_EMAIL")
+OMP_OWNER_PASSWORD = env_str("OMP_OWNER_PASSWORD")
+RATE_LIMIT_ON = env_choice("OMP_RATE_LIMIT", "on", ("on", "off")) == "on"
+RATE_LIMIT_PER_MINUTE = env_int("OMP_RATE_LIMIT_PER_MINUTE", 1_200, minimum=1)
+RATE_LIMIT_BURST = env_int("OMP_RATE_LIMIT_BURST", 300, minimum=1)
+QUOTAS_ON = env_choice("OMP_QUOTAS", "on", ("on", "off")) == "on"
+QUOTA_MEMORIES = env_int("OMP_QUOTA_MEMORIES", 1_000_000, minimum=1)
+QUOTA_REQUESTS_PER_MINUTE = env_int("OMP_QUOTA_REQUESTS_PER_MINUTE", 6_000, minimum=1)
+MAX_BODY_BYTES = env_int("OMP_MAX_BODY_BYTES", 1024 * 1024, minimum=1024)
+MAX_BATCH_BYTES = env_int("OMP_MAX_BATCH_BYTES", 64 * 1024 * 1024, minimum=1024)
+MAX_IMPORT_BYTES = env_int("OMP_MAX_IMPORT_BYTES", 100 * 1024 * 1024, minimum=1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = None  # api.body enforces a limit for each endpoint
+EXPIRED_KEPT_DAYS = 7
+IDEMPOTENCY_HOURS = 24
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Commonplace",
+    "DESCRIPTION": "The memory that a person's AI tools share: the Open Memory Protocol 0.1 and the agent state.",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["api.schema.complete"],
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,
+}
+CORS_ALLOW_ALL_ORIGINS = True
+CORS_ALLOW_CREDENTIALS = False
+CORS_URLS_REGEX = r"^/(v1|mcp)(/|$)"
+CORS_ALLOW_HEADERS = [
+    "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "mcp-method",
+    "mcp-name", "mcp-protocol-version", "mcp-session-id", "prefer", "x-api-key", "x-request-id",
+]  # fmt: skip
+CORS_EXPOSE_HEADERS = [
+    "etag", "idempotency-replayed", "link", "location", "ratelimit", "ratelimit-policy", "retry-after",
+    "www-authenticate", "x-request-id", "x-search-pending",
+]  # fmt: skip
+CORS_PREFLIGHT_MAX_AGE = 86_400
+
+# The AI side
+AI_PROVIDER = env_choice("OMP_AI_PROVIDER", "anthropic", ("anthropic", "openai"))
+AI_API_KEY = env_str("OMP_AI_API_KEY")
+AI_BASE_URL = env_str("OMP_AI_BASE_URL")
+AI_MODEL = env_str("OMP_AI_MODEL")
+AI_WAIT_SECONDS = env_int("OMP_AI_WAIT_SECONDS", 60)
+
+# Celery. Messages carry ids only; PostgreSQL holds the state, so a lost message is found again by the sweep.
+CELERY_BROKER_URL = (
+    f"redis+socket://{quote(REDIS_URL.removeprefix('unix://'), safe='/?=&')}"
+    if REDIS_URL.startswith("unix://")
+    else REDIS_URL
+)
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = 3_600
+CELERY_TASK_SERIALIZER = "json"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3_900,
+    "global_keyprefix": "celery:",
+    "socket_timeout": 5,
+    "socket_connect_timeout": 1,
+}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BEAT_SCHEDULE = {
+    "memories-purge": {"task": "memories.purge", "schedule": crontab(minute="*/10")},
+    "jobs-sweep": {"task": "jobs.sweep", "schedule": 30.0},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": env_choice("OMP_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING"))},
+    "loggers": {
+        "django.request": {"level": "CRITICAL"},  # api.middleware logs each request once, without its content
+        "django.db.backends": {"level": "WARNING"},
+    },
+}

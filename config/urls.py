@@ -1,0 +1,35 @@
+"""Every address of the service."""
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import include, path
+
+from api.errors import ApiError, NotFound, api_request, error_response
+from config import health
+
+urlpatterns = [
+    path("v1/", include("api.urls")),
+    path("livez", health.livez, name="livez"),
+    path("readyz", health.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+]
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse | JsonResponse:
+    """Answer an unknown address in the language of its door."""
+    if api_request(request):
+        return error_response(NotFound())
+    return render(request, "404.html", status=404)
+
+
+def failed(request: HttpRequest) -> HttpResponse | JsonResponse:
+    """Answer a failure that no view has met."""
+    if api_request(request):
+        return error_response(ApiError())
+    return render(request, "500.html", {"version": settings.VERSION}, status=500)
+
+
+handler404 = not_found
+handler500 = failed

@@ -1,0 +1,180 @@
+"""Memories: what a space remembers, the versions it had, and the marks of what was deleted."""
+
+import hashlib
+import hmac
+import secrets
+import string
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from accounts.access import Access
+from accounts.models import Space
+from accounts.querysets import LimitedQuerySet, SpaceOwnedQuerySet
+from api.text import text_normal
+
+ALPHABET = string.ascii_lowercase + string.digits
+VERSIONED = (
+    "content", "type", "source_tool", "source_session_id", "source_user_id", "source_timestamp", "tags", "namespace",
+    "expires_at", "metadata", "subject", "tier", "origin", "pinned", "source_ref",
+)  # fmt: skip
+
+
+def memory_id_generate() -> str:
+    """Return a new id: `mem_` and 16 random characters of a-z and 0-9 (OMP 0.1, section 2.1)."""
+    return "mem_" + "".join(secrets.choice(ALPHABET) for _ in range(16))
+
+
+def content_digest(space_id: int, content: str) -> bytes:
+    """Return the keyed digest (32 bytes) by which a space recognises a text without keeping it."""
+    message = f"{space_id}\n{text_normal(content).casefold()}".encode("utf-8", "replace")
+    return hmac.digest(settings.SECRET_KEY.encode(), message, "sha256")
+
+
+def fact_digest(subject: str, content: str) -> bytes:
+    """Return the digest (32 bytes) that two identical facts share: same subject and text after folding."""
+    return hashlib.sha256(f"{text_normal(subject)}\n{text_normal(content)}".encode("utf-8", "replace")).digest()
+
+
+class MemoryQuerySet(LimitedQuerySet["Memory"]):
+    """Memories, through an access."""
+
+    def visible_to(self, access: Access | None, *, include_expired: bool = False) -> Self:
+        """Return the active memories that the access may see, expired ones only when asked for."""
+        rows = super().visible_to(access).filter(status=Memory.Status.ACTIVE)
+        return rows if include_expired else rows.unexpired()
+
+    def any_status(self, access: Access | None) -> Self:
+        """Return every row of the access's space and limits: quarantined, superseded and expired ones too."""
+        return super().visible_to(access)
+
+    def unexpired(self) -> Self:
+        """Return the rows that have not expired."""
+        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now()))
+
+
+class Memory(models.Model):
+    """A unit of context about a person or their work (OMP 0.1, section 2), and a fact of the agent state."""
+
+    class Type(models.TextChoices):
+        EPISODIC = "episodic"
+        SEMANTIC = "semantic"
+        PROCEDURAL = "procedural"
+
+    class Tier(models.TextChoices):
+        CORE = "core"
+        LONG = "long"
+        SCRATCH = "scratch"
+
+    class Origin(models.TextChoices):
+        USER = "user"
+        AGENT = "agent"
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        SUPERSEDED = "superseded"
+        QUARANTINED = "quarantined"
+
+    pk = models.CompositePrimaryKey("space_id", "id")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    id = models.CharField(max_length=20, default=memory_id_generate)
+    content = models.TextField()
+    type = models.CharField(max_length=10, choices=Type)
+    source_tool = models.CharField(max_length=100)
+    source_session_id = models.CharField(max_length=255, null=True)
+    source_user_id = models.CharField(max_length=255, null=True)
+    source_timestamp = models.DateTimeField()
+    tags = ArrayField(models.CharField(max_length=50), default=list)
+    namespace = models.CharField(max_length=100, null=True)
+    metadata = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True)
+    subject = models.CharField(max_length=200, default="", db_default="")
+    tier = models.CharField(max_length=7, choices=Tier, default=Tier.LONG, db_default=Tier.LONG)
+    origin = models.CharField(max_length=5, choices=Origin, default=Origin.AGENT, db_default=Origin.AGENT)
+    pinned = models.BooleanField(default=False, db_default=False)
+    source_ref = models.CharField(max_length=500, default="", db_default="")
+    status = models.CharField(max_length=11, choices=Status, default=Status.ACTIVE, db_default=Status.ACTIVE)
+    channel = models.CharField(max_length=10, default="rest", db_default="rest")
+    apikey_id = models.BigIntegerField(null=True)
+    version = models.PositiveIntegerField(default=1, db_default=1)
+    recall_count = models.PositiveIntegerField(default=0, db_default=0)
+    last_recalled_at = models.DateTimeField(null=True)
+    parent_id = models.CharField(max_length=20, null=True, help_text="The memory that this one was extracted from.")
+
+    objects: ClassVar[MemoryQuerySet] = MemoryQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["space", "created_at", "id"], name="memories_memory_created"),
+            models.Index(fields=["space", "updated_at", "id"], name="memories_memory_updated"),
+            models.Index(
+                fields=["space", "expires_at"],
+                condition=models.Q(expires_at__isnull=False),
+                name="memories_memory_expires",
+            ),
+            models.Index(fields=["space", "tier"], condition=models.Q(tier="core"), name="memories_memory_core"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(type__in=["episodic", "semantic", "procedural"]), name="memories_memory_type_valid"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(id__regex=r"^mem_[a-z0-9]{16}$"), name="memories_memory_id_valid"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(tier__in=["core", "long", "scratch"]), name="memories_memory_tier_valid"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(origin__in=["user", "agent"]), name="memories_memory_origin_valid"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=["active", "superseded", "quarantined"]),
+                name="memories_memory_status_valid",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the values of the fields that a version keeps."""
+        return {name: getattr(self, name) for name in VERSIONED}
+
+
+class MemoryVersion(models.Model):
+    """What a memory was before a change."""
+
+    pk = models.CompositePrimaryKey("space_id", "memory_id", "version")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    memory_id = models.CharField(max_length=20)
+    version = models.PositiveIntegerField()
+    fields = models.JSONField(help_text="The values that the version had, in the shape of a full memory.")
+    changed_at = models.DateTimeField(db_default=Now())
+    actor_kind = models.CharField(max_length=10)
+    actor_id = models.CharField(max_length=64, blank=True)
+    actor_name = models.CharField(max_length=100, blank=True)
+
+    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} v{self.version}"
+
+
+class Tombstone(models.Model):
+    """The keyed digest of a deleted text: extraction and dreams do not bring it back."""
+
+    pk = models.CompositePrimaryKey("space_id", "digest")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    digest = models.BinaryField(max_length=32)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()

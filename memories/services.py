@@ -1,0 +1,182 @@
+"""Changing memories: each function is one atomic change with its event, search entry and version."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.access import Access
+from api.errors import Forbidden, Invalid, MemoryNotFound
+from api.idempotency import answers_forget
+from events.services import event_record
+from memories.indexing import index_memories
+from memories.models import Memory, MemoryVersion, Tombstone, content_digest
+from memories.representation import memory_present
+from memories.schemas import MemoryCreate, MemoryUpdate, SourceIn
+
+COPIED = ("content", "type", "tags", "metadata", "expires_at", "subject", "tier", "origin", "pinned", "source_ref")
+
+
+def tool_for(access: Access, given: str | None) -> str:
+    """Return the source.tool that a write of this access carries.
+
+    Raises Invalid when none is given and the key is bound to none, Forbidden for another tool than the key's.
+    """
+    if access.write_tool is None:
+        if given is None:
+            raise Invalid.field("source.tool", "It is required: the name of the tool that stores this memory.")
+        return given
+    if given not in (None, access.write_tool):
+        raise Forbidden(f"This key writes as {access.write_tool} only.", {"tool": access.write_tool})
+    return access.write_tool
+
+
+def namespace_for(access: Access, given: str | None) -> str | None:
+    """Return the namespace that a write of this access goes to; a key bound to one namespace fills it in.
+
+    Raises Forbidden for a namespace that is not the key's.
+    """
+    if access.namespaces is None or given in access.namespaces:
+        return given
+    if given is None and len(access.namespaces) == 1:
+        return next(iter(access.namespaces))
+    raise Forbidden("This key does not write to that namespace.", {"namespaces": sorted(access.namespaces)})
+
+
+def type_for(access: Access, given: str) -> str:
+    """Return the type that a write of this access carries. Raises Forbidden for one that is not the key's."""
+    if access.types is not None and given not in access.types:
+        raise Forbidden("This key does not write memories of that type.", {"types": sorted(access.types)})
+    return given
+
+
+def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
+    """Return a memory, not yet stored, that this access may create."""
+    now = timezone.now()
+    return Memory(
+        space_id=access.space_id, source_tool=tool_for(access, data.source.tool),
+        source_session_id=data.source.session_id or None, source_user_id=data.source.user_id or None,
+        source_timestamp=data.source.timestamp or now, namespace=namespace_for(access, data.namespace),
+        created_at=now, updated_at=now, channel=access.channel,
+        apikey_id=int(access.actor_id) if access.actor_kind == "key" else None,
+        status=Memory.Status.QUARANTINED if access.quarantine else Memory.Status.ACTIVE,
+        **{name: getattr(data, name) for name in COPIED} | {"type": type_for(access, data.type)},
+    )  # fmt: skip
+
+
+@transaction.atomic
+def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Store new memories with one event; return them. The search finds them by keyword from the commit on."""
+    Memory.objects.bulk_create(memories)
+    index_memories(memories)
+    event_record(
+        access=access, type="memory.created", object_kind="memory", object_ids=[memory.id for memory in memories]
+    )
+    return memories
+
+
+def memory_create(*, access: Access, data: MemoryCreate) -> Memory:
+    """Store a new memory and return it. Raises Invalid and Forbidden (OMP 0.1, section 3.3)."""
+    return memories_create(access=access, memories=[memory_build(access=access, data=data)])[0]
+
+
+def memory_locked(*, access: Access, memory_id: str) -> Memory:
+    """Return a visible memory, locked until the transaction ends. Raises MemoryNotFound."""
+    memory = Memory.objects.visible_to(access).filter(id=memory_id).select_for_update().first()
+    if memory is None:
+        raise MemoryNotFound()
+    return memory
+
+
+def writable(access: Access, memory: Memory) -> None:
+    """Raise Forbidden when the access may read this memory but not change it: it is another tool's."""
+    tool_for(access, memory.source_tool)
+
+
+def _source_changes(access: Access, source: SourceIn) -> dict[str, Any]:
+    given = source.model_fields_set
+    changes: dict[str, Any] = {}
+    if "tool" in given and source.tool is not None:
+        changes["source_tool"] = tool_for(access, source.tool)
+    if "session_id" in given:
+        changes["source_session_id"] = source.session_id or None
+    if "user_id" in given:
+        changes["source_user_id"] = source.user_id or None
+    if "timestamp" in given and source.timestamp is not None:
+        changes["source_timestamp"] = source.timestamp
+    return changes
+
+
+def update_changes(*, access: Access, data: MemoryUpdate) -> dict[str, Any]:
+    """Return the columns that an update sets. Raises Forbidden for what the access may not write."""
+    given = data.model_fields_set
+    changes = {name: getattr(data, name) for name in COPIED if name in given}
+    if "type" in given:
+        changes["type"] = type_for(access, data.type)
+    if "namespace" in given:
+        changes["namespace"] = namespace_for(access, data.namespace)
+    if "source" in given:
+        changes |= _source_changes(access, data.source)
+    return changes
+
+
+@transaction.atomic
+def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) -> Memory:
+    """Apply column changes to a locked memory and return it; its earlier version is kept.
+
+    What changes nothing changes nothing: neither version nor updated_at.
+    """
+    writable(access, memory)
+    changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
+    if not changes:
+        return memory
+    version_keep(access=access, memory=memory)
+    for name, value in changes.items():
+        setattr(memory, name, value)
+    memory.version += 1
+    memory.updated_at = timezone.now()
+    Memory.objects.visible_to(access, include_expired=True).filter(id=memory.id).update(
+        **changes, version=memory.version, updated_at=memory.updated_at
+    )
+    index_memories([memory])
+    event_record(
+        access=access, type="memory.updated", object_kind="memory", object_ids=[memory.id],
+        details={"fields": sorted(changes), "version": memory.version},
+    )  # fmt: skip
+    return memory
+
+
+def memory_update(*, access: Access, memory: Memory, data: MemoryUpdate) -> Memory:
+    """Change what the body gives of a locked memory and return it (OMP 0.1, section 3.3)."""
+    return memory_change(access=access, memory=memory, changes=update_changes(access=access, data=data))
+
+
+def version_keep(*, access: Access, memory: Memory) -> None:
+    """Keep what a memory is now as a version of its history."""
+    MemoryVersion.objects.create(
+        space_id=memory.space_id, memory_id=memory.id, version=memory.version,
+        fields=memory_present(memory, full=True), actor_kind=access.actor_kind, actor_id=access.actor_id,
+        actor_name=access.actor_name,
+    )  # fmt: skip
+
+
+@transaction.atomic
+def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "memory.deleted") -> None:
+    """Delete memories for good: rows, versions, vectors, search entries, stored answers.
+
+    A keyed digest of each text stays, so that extraction and dreams do not bring it back.
+    """
+    for memory in memories:
+        writable(access, memory)
+    ids = [memory.id for memory in memories]
+    Tombstone.objects.bulk_create(
+        [
+            Tombstone(space_id=access.space_id, digest=digest)
+            for digest in {content_digest(access.space_id, memory.content) for memory in memories}
+        ],
+        ignore_conflicts=True,
+    )
+    Memory.objects.any_status(access).filter(id__in=ids).delete()
+    answers_forget(access, ids)
+    event_record(access=access, type=type, object_kind="memory", object_ids=ids)
