@@ -6,6 +6,7 @@ A value that cannot be read stops the start with one sentence that names the var
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -226,6 +227,8 @@ USE_TZ = True
 USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / ".static"
+with suppress(OSError):
+    STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of a folder that is not there
 STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 
