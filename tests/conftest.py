@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -20,6 +21,9 @@ from embedded.folder import Lock
 from embedded.postgres import APP, OWNER, Postgres, database_url
 from embedded.servers import running
 from tests import environment
+
+if TYPE_CHECKING:
+    from tests.factories import People
 
 PROJECT = Path(__file__).resolve().parent.parent
 #: Rows that migrations put there; emptied between tests they would be missed.
@@ -61,6 +65,14 @@ def django_db_setup(embedded_servers: None, django_test_environment: None) -> It
             wrapper.close_pool()
     with Postgres(environment.FOLDER).connect("postgres") as connection:
         connection.execute(drop)
+
+
+@pytest.fixture
+def people(db: None) -> People:
+    """Give an owner, a member and an outsider, their spaces and keys of every kind."""
+    from tests.factories import people_create
+
+    return people_create()
 
 
 @pytest.fixture(autouse=True)
