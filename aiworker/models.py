@@ -1,11 +1,12 @@
 """Jobs: work that outlives a request."""
 
 import secrets
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.access import Access
 from accounts.models import Space
 from accounts.querysets import SpaceOwnedQuerySet
 from memories.models import ALPHABET
@@ -14,6 +15,20 @@ from memories.models import ALPHABET
 def job_id_generate() -> str:
     """Return a new id: `job_` and 16 random characters of a-z and 0-9."""
     return "job_" + "".join(secrets.choice(ALPHABET) for _ in range(16))
+
+
+class JobQuerySet(SpaceOwnedQuerySet["Job"]):
+    """Jobs, through an access."""
+
+    def visible_to(self, access: Access | None) -> Self:
+        """Return the space's jobs; to an access that may not read every memory, only the jobs it asked for.
+
+        A job's result may show memories.
+        """
+        rows = super().visible_to(access)
+        if access is None or (access.may("memories:read") and not access.limited):
+            return rows
+        return rows.filter(access__actor_kind=access.actor_kind, access__actor_id=access.actor_id)
 
 
 class Job(models.Model):
@@ -42,7 +57,7 @@ class Job(models.Model):
     alive_at = models.DateTimeField(null=True, help_text="The worker's last sign of life.")
     finished_at = models.DateTimeField(null=True)
 
-    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+    objects: ClassVar[Any] = JobQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,1 +1,17 @@
 """Celery tasks: each takes ids, re-reads and calls one function."""
+
+from celery import shared_task
+
+from aiworker import jobs
+
+
+@shared_task(name="jobs.run")
+def jobs_run(space_id: int, job_id: str) -> None:
+    """Do a job."""
+    jobs.job_run(space_id=space_id, job_id=job_id)
+
+
+@shared_task(name="jobs.sweep")
+def jobs_sweep() -> None:
+    """Send the messages of lost jobs again."""
+    jobs.jobs_sweep()

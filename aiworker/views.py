@@ -5,10 +5,22 @@ from typing import Any, ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from aiworker.jobs import job_cancel, job_get
 from aiworker.models import Job
-from api.errors import NotFound
+from api.idempotency import idempotent
 from api.timestamps import timestamp_format
 from api.views import ApiView
+
+
+def accepted(job: Job) -> Response:
+    """Return the 202 that leads to a job."""
+    return Response(job_present(job), status=202, headers={"Location": f"/v1/jobs/{job.id}"})
+
+
+def prefers_async(request: Request) -> bool:
+    """Return whether the client asks not to wait (RFC 7240)."""
+    preferences = request.headers.get("Prefer", "").split(",")
+    return any(part.partition(";")[0].strip().lower() == "respond-async" for part in preferences)
 
 
 def job_present(job: Job) -> dict[str, Any]:
@@ -32,7 +44,15 @@ class JobView(ApiView):
 
     def get(self, request: Request, job_id: str) -> Response:
         """Return one job of the space."""
-        job = Job.objects.visible_to(self.access).filter(id=job_id).first()
-        if job is None:
-            raise NotFound("No job with this id is visible to this key.")
-        return Response(job_present(job))
+        return Response(job_present(job_get(self.access, job_id)))
+
+
+class JobCancelView(ApiView):
+    """/v1/jobs/{id}/cancel."""
+
+    scopes: ClassVar = {"POST": None}
+
+    @idempotent
+    def post(self, request: Request, job_id: str) -> Response:
+        """Stop a job that has not ended; needs the scope that its kind needs. What it has done stays."""
+        return Response(job_present(job_cancel(access=self.access, job_id=job_id)))

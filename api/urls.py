@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounts.views import MeView, SpaceView
-from aiworker.views import JobView
+from aiworker.views import JobCancelView, JobView
 from config.health import health
 from events.views import EventsView
 from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
@@ -14,6 +14,7 @@ urlpatterns = [
     path("space", SpaceView.as_view(), name="space"),
     path("events", EventsView.as_view(), name="events"),
     path("jobs/<str:job_id>", JobView.as_view(), name="job"),
+    path("jobs/<str:job_id>/cancel", JobCancelView.as_view(), name="job-cancel"),
     path("memories", MemoriesView.as_view(), name="memories"),
     path("memories/batch", MemoriesBatchView.as_view(), name="memories-batch"),
     path("memories/search", MemoriesSearchView.as_view(), name="memories-search"),

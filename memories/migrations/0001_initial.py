@@ -3,11 +3,10 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import memories.models
 from django.db import migrations, models
-
 from pgvector.django import VectorExtension
 
+import memories.models
 from accounts.rowsecurity import cascade, space_policy
 
 
