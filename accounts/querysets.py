@@ -22,12 +22,19 @@ class SpaceOwnedQuerySet(models.QuerySet[ModelT]):
 class LimitedQuerySet(SpaceOwnedQuerySet[ModelT]):
     """A queryset of a model that key limits narrow by tool, namespace and type."""
 
+    def within_limits(self, access: Access | None, **conditions: Any) -> Self:
+        """Return the rows of the access's space that its limits leave and that meet the conditions.
+
+        An empty limit leaves none. All conditions go into one filter, since this stands in every request's way.
+        """
+        if access is None:
+            return self.none()
+        limits = {"source_tool": access.read_tools, "namespace": access.namespaces, "type": access.types}
+        for column, allowed in limits.items():
+            if allowed is not None:
+                conditions[f"{column}__in"] = list(allowed)
+        return self.filter(space_id=access.space_id, **conditions)
+
     def visible_to(self, access: Access | None) -> Self:
-        """Return the rows of the access's space that its limits leave; an empty limit leaves none."""
-        rows = super().visible_to(access)
-        if access is None or not access.limited:
-            return rows
-        limits: dict[str, Any] = {
-            "source_tool__in": access.read_tools, "namespace__in": access.namespaces, "type__in": access.types,
-        }  # fmt: skip
-        return rows.filter(**{field: list(allowed) for field, allowed in limits.items() if allowed is not None})
+        """Return the rows of the access's space that its limits leave."""
+        return self.within_limits(access)

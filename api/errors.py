@@ -6,7 +6,6 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.http import Http404, HttpRequest, JsonResponse
-from psycopg_pool import PoolTimeout
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
@@ -178,9 +177,8 @@ def error_from(exception: Exception) -> ApiError:
     """Return the error to show for any exception; an unknown one is logged by its type, never by its text."""
     if isinstance(exception, ApiError):
         return exception
-    if isinstance(exception, OperationalError | InterfaceError | PoolTimeout):
+    if isinstance(exception, OperationalError | InterfaceError):
         logger.error("database unavailable: %s", type(exception).__name__)
-        connections_check()
         return Unavailable()
     known = FRAMEWORK_ERRORS.get(type(exception))
     if known:
@@ -193,13 +191,6 @@ def error_from(exception: Exception) -> ApiError:
 def _without_text(exception: Exception) -> tuple[type[Exception], Exception, Any]:
     """Return exc_info whose message is the exception's type alone."""
     return (RuntimeError, RuntimeError(type(exception).__qualname__), exception.__traceback__)
-
-
-def connections_check() -> None:
-    """Drop pooled connections that the database has closed, so that the next request gets a live one."""
-    pool = connection.pool if connection.settings_dict["OPTIONS"].get("pool") else None  # type: ignore[attr-defined]
-    if pool is not None:
-        pool.check()
 
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response:

@@ -1,9 +1,11 @@
 """The base of every JSON endpoint: one transaction, authentication, limits, scope, idempotency, envelope."""
 
+import select
+from contextlib import nullcontext
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponseBase
 from pydantic import BaseModel
 from rest_framework.permissions import BasePermission
@@ -78,10 +80,9 @@ class ApiView(APIView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer a request; whatever goes wrong leaves the database as it was."""
         self.limit_headers, self._body = {}, None
-        if not self.atomic:
-            return super().dispatch(request, *args, **kwargs)
         try:
-            with transaction.atomic():
+            connection_revive()
+            with transaction.atomic() if self.atomic else nullcontext():
                 return super().dispatch(request, *args, **kwargs)
         except Exception as exception:
             # Only the transaction itself can fail here (no connection, a failed commit): views answer their own.
@@ -155,6 +156,20 @@ class ApiView(APIView):
             return b""
         self.json()
         return self._body[0] if self._body else b""
+
+
+def connection_revive() -> None:
+    """Close this thread's connection when the database has ended it, so that the request begins on a new one.
+
+    Looks at the socket only: a server that ended the connection has left its farewell there.
+    """
+    live = connection.connection
+    if live is None or connection.in_atomic_block:
+        return
+    poll = select.poll()
+    poll.register(live.fileno(), select.POLLIN)
+    if poll.poll(0):
+        connection.close()
 
 
 def if_match(request: Request, version: int) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 
@@ -9,18 +10,25 @@ from accounts.access import Access
 from api.errors import RateLimited
 from config.valkey import breaker, client
 
-# KEYS: bucket. ARGV: tokens a second, size. Answers {1 or 0, tokens left, milliseconds until one more}.
-BUCKET = """
-local rate, size = tonumber(ARGV[1]), tonumber(ARGV[2])
+# KEYS: buckets. ARGV: for each bucket tokens a second and size. A token is taken from every bucket or from none.
+# Answers {which bucket is empty or 0, tokens left in the last bucket, milliseconds until the empty one has one more}.
+BUCKETS = """
 local clock = redis.call('TIME')
 local now = clock[1] + clock[2] / 1000000
-local state = redis.call('HMGET', KEYS[1], 't', 'n')
-local tokens = math.min(size, (tonumber(state[2]) or size) + (now - (tonumber(state[1]) or now)) * rate)
-local allowed = 0
-if tokens >= 1 then tokens = tokens - 1; allowed = 1 end
-redis.call('HSET', KEYS[1], 't', string.format('%.6f', now), 'n', string.format('%.6f', tokens))
-redis.call('PEXPIRE', KEYS[1], math.ceil(size / rate * 1000) + 1000)
-return {allowed, math.floor(tokens), math.ceil((1 - math.min(tokens, 1)) / rate * 1000)}
+local tokens, empty, wait = {}, 0, 0
+for i, key in ipairs(KEYS) do
+  local rate, size = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+  local state = redis.call('HMGET', key, 't', 'n')
+  tokens[i] = math.min(size, (tonumber(state[2]) or size) + (now - (tonumber(state[1]) or now)) * rate)
+  if tokens[i] < 1 and empty == 0 then empty, wait = i, math.ceil((1 - tokens[i]) / rate * 1000) end
+end
+for i, key in ipairs(KEYS) do
+  local rate, size = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+  if empty == 0 then tokens[i] = tokens[i] - 1 end
+  redis.call('HSET', key, 't', string.format('%.6f', now), 'n', string.format('%.6f', tokens[i]))
+  redis.call('PEXPIRE', key, math.ceil(size / rate * 1000) + 1000)
+end
+return {empty, math.floor(tokens[#KEYS]), wait}
 """
 
 
@@ -32,39 +40,47 @@ class Rule:
     per_minute: int
     size: int
 
-    def take(self, owner: str) -> dict[str, str]:
-        """Take one token; return the RateLimit headers. Raises RateLimited, with them, when none is left.
+    @property
+    def window(self) -> int:
+        """Return the seconds in which an empty bucket fills."""
+        return math.ceil(self.size * 60 / self.per_minute)
 
-        While Redis is away every request passes and the headers are absent.
-        """
-        answer = breaker.call(
-            lambda: client().eval(BUCKET, 1, f"rate:{self.name}:{owner}", self.per_minute / 60, self.size)
-        )
-        if answer is None:
-            return {}
-        allowed, left, wait_ms = answer
-        wait = max(1, math.ceil(wait_ms / 1000))
-        window = math.ceil(self.size * 60 / self.per_minute)
-        headers = {
-            "RateLimit-Policy": f'"{self.name}";q={self.size};w={window}',
-            "RateLimit": f'"{self.name}";r={left};t={0 if left else wait}',
-        }
-        if not allowed:
-            raise RateLimited(
-                f"The {self.name} makes too many requests. Wait {wait} s.",
-                {"limit": self.name, "per_minute": self.per_minute, "retry_after": wait},
-                headers | {"Retry-After": str(wait)},
-            )
-        return headers
+
+def rules() -> list[Rule]:
+    """Return the limits that are on: the space's, then the key's, which the headers tell about."""
+    found = []
+    if settings.QUOTAS_ON:
+        found.append(Rule("space", settings.QUOTA_REQUESTS_PER_MINUTE, settings.QUOTA_REQUESTS_PER_MINUTE))
+    if settings.RATE_LIMIT_ON:
+        found.append(Rule("key", settings.RATE_LIMIT_PER_MINUTE, settings.RATE_LIMIT_BURST))
+    return found
 
 
 def limits_take(access: Access) -> dict[str, str]:
-    """Count one request of this access; return the headers to answer with. Raises RateLimited."""
-    headers: dict[str, str] = {}
-    if settings.QUOTAS_ON:
-        rule = Rule("space", settings.QUOTA_REQUESTS_PER_MINUTE, settings.QUOTA_REQUESTS_PER_MINUTE)
-        headers = rule.take(str(access.space_id))
-    if settings.RATE_LIMIT_ON:
-        rule = Rule("key", settings.RATE_LIMIT_PER_MINUTE, settings.RATE_LIMIT_BURST)
-        headers = rule.take(f"{access.actor_kind}:{access.actor_id}")
+    """Count one request of this access; return the RateLimit headers to answer with.
+
+    Raises RateLimited, with the headers, when a bucket is empty. While Redis is away every request passes.
+    """
+    limits = rules()
+    if not limits:
+        return {}
+    owners = {"space": f"{access.space_id}", "key": f"{access.actor_kind}:{access.actor_id}"}
+    keys = [f"rate:{rule.name}:{owners[rule.name]}" for rule in limits]
+    numbers = [number for rule in limits for number in (rule.per_minute / 60, rule.size)]
+    answer: Any = breaker.call(lambda: client().eval(BUCKETS, len(keys), *keys, *numbers))
+    if answer is None:
+        return {}
+    empty, left, wait_ms = answer
+    rule = limits[empty - 1] if empty else limits[-1]
+    wait = max(1, math.ceil(wait_ms / 1000))
+    headers = {
+        "RateLimit-Policy": f'"{rule.name}";q={rule.size};w={rule.window}',
+        "RateLimit": f'"{rule.name}";r={0 if empty else left};t={wait if empty else 0}',
+    }
+    if empty:
+        raise RateLimited(
+            f"This {rule.name} makes too many requests. Wait {wait} s.",
+            {"limit": rule.name, "per_minute": rule.per_minute, "retry_after": wait},
+            headers | {"Retry-After": str(wait)},
+        )
     return headers

@@ -121,10 +121,14 @@ def database(url: str) -> dict[str, object]:
 
 
 DATABASES: dict[str, dict[str, object]] = {"default": database(DATABASE_URL), "owner": database(DATABASE_OWNER_URL)}
-DATABASE_POOL_SIZE = env_int("OMP_DATABASE_POOL_SIZE", 16, minimum=1)
+# Each thread of a web process keeps its connection: as bounded as a pool, and cheaper (docs/adr/0003).
+DATABASES["default"]["CONN_MAX_AGE"] = None
+# Statements are prepared once for each connection, which halves their processor time; a pooler in transaction
+# mode that does not follow prepared statements (pgbouncer before 1.21) needs OMP_DATABASE_PREPARE=off.
 DATABASES["default"]["OPTIONS"] |= {  # type: ignore[operator]
     "connect_timeout": 3,
-    "pool": {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 5},
+    "server_side_binding": True,
+    "prepare_threshold": 5 if env_bool("OMP_DATABASE_PREPARE", True) else None,
 }
 if SINGLE_LOGIN:
     # One login was given for both: it steps down to the role that row-level security binds.

@@ -45,12 +45,12 @@ class MemoryQuerySet(LimitedQuerySet["Memory"]):
 
     def visible_to(self, access: Access | None, *, include_expired: bool = False) -> Self:
         """Return the active memories that the access may see, expired ones only when asked for."""
-        rows = super().visible_to(access).filter(status=Memory.Status.ACTIVE)
-        return rows if include_expired else rows.unexpired()
+        rows = self if include_expired else self.unexpired()
+        return rows.within_limits(access, status=Memory.Status.ACTIVE)
 
     def any_status(self, access: Access | None) -> Self:
         """Return every row of the access's space and limits: quarantined, superseded and expired ones too."""
-        return super().visible_to(access)
+        return self.within_limits(access)
 
     def unexpired(self) -> Self:
         """Return the rows that have not expired."""

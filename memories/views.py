@@ -121,7 +121,7 @@ class MemoryView(ApiView):
         """Return one memory."""
         params = self.query(GetParams)
         visible = Memory.objects.visible_to(self.access, include_expired=params.include_expired)
-        memory = visible.filter(id=memory_id).first()
+        memory = next(iter(visible.filter(id=memory_id)), None)
         if memory is None:
             raise MemoryNotFound()
         event_record(access=self.access, type="memory.read", object_kind="memory", object_ids=[memory.id])
