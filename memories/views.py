@@ -120,8 +120,7 @@ class MemoryView(ApiView):
     def get(self, request: Request, memory_id: str) -> Response:
         """Return one memory."""
         params = self.query(GetParams)
-        visible = Memory.objects.visible_to(self.access, include_expired=params.include_expired)
-        memory = next(iter(visible.filter(id=memory_id)), None)
+        memory = Memory.objects.one(self.access, memory_id, include_expired=params.include_expired)
         if memory is None:
             raise MemoryNotFound()
         event_record(access=self.access, type="memory.read", object_kind="memory", object_ids=[memory.id])
