@@ -22,18 +22,18 @@ from typing import Any
 from memories.stopwords import STOP_WORDS, guess_latin_language
 
 VERSION = 1
-AUTO = "auto"
-LANGUAGES = (
-    "arabic", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hindi",
-    "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian",
-    "russian", "serbian", "spanish", "swedish", "tamil", "turkish",
-)  # fmt: skip
-"""Languages whose words are stemmed. ``auto`` tells them by script, and Latin ones by their stop words, text by text."""
+SNOWBALL = {
+    "ar": "arabic", "da": "danish", "nl": "dutch", "en": "english", "fi": "finnish", "fr": "french", "de": "german",
+    "el": "greek", "hi": "hindi", "hu": "hungarian", "it": "italian", "no": "norwegian", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "es": "spanish", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+"""The stemmer of each language, by the code that a space's language has."""
 
 MAX_WORD = 64
 LONG_WORD = 12
 LONG_COMPOUND = 9
 _COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"})
+_LATIN_SCRIPT = frozenset(SNOWBALL.values()) - {"arabic", "greek", "hindi", "russian", "tamil"}
 _BY_SCRIPT = {"CYRILLIC": "russian", "ARABIC": "arabic", "DEVANAGARI": "hindi", "GREEK": "greek", "TAMIL": "tamil"}
 
 
@@ -69,6 +69,7 @@ _SCAN = re.compile(
     rf"|(?P<symbol>[\U0001f1e6-\U0001f1ff]{{2}}|[{_SYMBOLS}])"
 )
 _WORDS_IN_CHUNK = re.compile(_WORD)
+_HYPHENATED = re.compile(rf"{_WORD}-{_WORD}")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _UNWANTED = re.compile("[\x00\ud800-\udfff\u00ad\u200b\u2060\ufeff\u0640]")
 # Accents of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs; joiners.
@@ -105,8 +106,12 @@ def fold(word: str) -> str:
     return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in folded)
 
 
-def tokens(text: str, language: str = AUTO) -> list[Token]:
-    """Analyse a text, in order. ``language`` is one of LANGUAGES or ``auto``; unknown characters are skipped."""
+def tokens(text: str, language: str = "en") -> list[Token]:
+    """Analyse a text, in order; characters that are no word or symbol are skipped.
+
+    The script of a word tells its language. For the Latin script the stop words of the text do, and where there are
+    none of them, or as many of two languages, ``language``: the code of the space's own.
+    """
     clean = _UNWANTED.sub("", unicodedata.normalize("NFKC", text))
     found = [(match.lastgroup or "", match.group()) for match in _SCAN.finditer(clean)]
     latin = _latin_language(found, language)
@@ -121,15 +126,15 @@ def tokens(text: str, language: str = AUTO) -> list[Token]:
             position += 1
         else:
             made = list(_word_tokens(piece, position, latin))
-            position = made[-1].position + 1 if made else position
+            position = max((token.position for token in made), default=position - 1) + 1
         result += made
     return result
 
 
 def _latin_language(found: list[tuple[str, str]], language: str) -> str:
-    if language != AUTO:
-        return language
-    return guess_latin_language(fold(piece) for kind, piece in found if kind == "word") or "english"
+    own = SNOWBALL.get(language, "english")
+    own = own if own in _LATIN_SCRIPT else "english"
+    return guess_latin_language((fold(piece) for kind, piece in found if kind == "word"), own)
 
 
 def _run_tokens(run: str, position: int) -> Iterator[Token]:
@@ -151,9 +156,12 @@ def _word_tokens(piece: str, position: int, latin: str) -> Iterator[Token]:
         return
     yield Token(whole, whole, position, grams=triples(fold(piece)))
     joined = len(parts) > 1
-    for offset, word in enumerate(dict.fromkeys([*parts, *split]) if joined else split):
+    pieces = list(dict.fromkeys([*parts, *split])) if joined else split
+    for offset, word in enumerate(pieces):
         if fold(word) != whole:
             yield _token(word, position + offset, latin, part=True)
+    if joined and _HYPHENATED.fullmatch(piece):  # e-mail is email
+        yield _token("".join(parts), position, latin, part=True)
 
 
 def _token(word: str, position: int, latin: str, *, part: bool) -> Token:
@@ -191,9 +199,7 @@ _stemmers = threading.local()  # a stemmer keeps the word it works on, so thread
 
 @lru_cache(maxsize=200_000)
 def stemmed(word: str, language: str) -> str:
-    """Give the Snowball stem of a case-folded word; the word itself in a language without stemmer."""
-    if language not in LANGUAGES:
-        return word
+    """Give the Snowball stem of a case-folded word; ``language`` is one of SNOWBALL's names."""
     made: dict[str, Any] = _stemmers.__dict__.setdefault("by_language", {})
     if language not in made:
         import snowballstemmer

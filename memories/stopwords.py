@@ -105,12 +105,8 @@ STOP_WORDS: dict[str, frozenset[str]] = {language: frozenset(words.split()) for 
 _LATIN = ("english", "german", "spanish", "french", "italian", "portuguese", "dutch", "swedish")
 
 
-def guess_latin_language(words: Iterable[str]) -> str | None:
-    """Name the Latin-script language whose stop words are the most among these folded words.
-
-    None when there is none of them; English when another language only ties with it.
-    """
+def guess_latin_language(words: Iterable[str], own: str) -> str:
+    """Name the Latin-script language whose stop words are the most among these folded words; ``own`` wins a tie."""
     known = list(words)
     counts = {language: sum(word in STOP_WORDS[language] for word in known) for language in _LATIN}
-    best = max(_LATIN, key=lambda language: counts[language])  # the first of equals, so English before the others
-    return best if counts[best] else None
+    return max(_LATIN, key=lambda language: (counts[language], language == own)) if any(counts.values()) else own

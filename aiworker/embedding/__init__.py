@@ -1,0 +1,1 @@
+"""Embedding: providers behind one protocol, preparation of packaged models, the query cache."""
