@@ -144,13 +144,24 @@ CACHES = {
     }
 }
 
+# Sign-in by other services: OMP_SOCIAL_SIGN_IN=google,github with OMP_SOCIAL_GOOGLE_ID and _SECRET for each.
+SOCIAL_SIGN_IN = env_list("OMP_SOCIAL_SIGN_IN")
 INSTALLED_APPS = [
+    "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.usersessions",
+    *[f"allauth.socialaccount.providers.{name}" for name in SOCIAL_SIGN_IN],
+    "django_htmx",
     "corsheaders",
     "rest_framework",
     "drf_spectacular",
@@ -175,6 +186,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -189,6 +203,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.pageviews.shell",
             ]
         },
     }
@@ -205,11 +220,56 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "/home"
+LOGOUT_REDIRECT_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm", "login": "accounts.forms.LoginForm"}
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # a changed password, address or second step is told by e-mail
+USERSESSIONS_TRACK_ACTIVITY = False
+SIGN_UP_OPEN = env_bool("OMP_SIGN_UP", True)
+MFA_ADAPTER = "accounts.adapter.SecondStepAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Commonplace"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION  # localhost has no certificate
+SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAdapter"
+SOCIALACCOUNT_PROVIDERS = {
+    name: {
+        "APPS": [
+            {
+                "client_id": env_str(f"OMP_SOCIAL_{name.upper()}_ID"),
+                "secret": env_str(f"OMP_SOCIAL_{name.upper()}_SECRET"),
+            }
+        ]
+    }
+    for name in SOCIAL_SIGN_IN
+}
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 SECURE_SSL_REDIRECT = PRODUCTION and env_bool("OMP_SSL_REDIRECT", True)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("OMP_TRUST_FORWARDED_PROTO", False) else None
-TRUSTED_PROXIES = env_int("OMP_TRUSTED_PROXIES", 0)
+TRUSTED_PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = env_int("OMP_TRUSTED_PROXIES", 0)
+# E-mail: printed in the terminal outside production unless a server is named.
+EMAIL_HOST = env_str("OMP_EMAIL_HOST")
+EMAIL_PORT = env_int("OMP_EMAIL_PORT", 587, minimum=1)
+EMAIL_HOST_USER = env_str("OMP_EMAIL_USER")
+EMAIL_HOST_PASSWORD = env_str("OMP_EMAIL_PASSWORD")
+EMAIL_USE_TLS = env_bool("OMP_EMAIL_TLS", True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env_str("OMP_EMAIL_FROM", "Commonplace <commonplace@localhost>")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST or PRODUCTION else 'console'}.EmailBackend"
 SECURE_HSTS_SECONDS = env_int("OMP_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_REFERRER_POLICY = "same-origin"

@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from api.errors import ApiError, NotFound, api_request, error_response
 from config import health
@@ -13,7 +14,10 @@ urlpatterns = [
     path("v1/", include("api.urls")),
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
+    path("admin/login/", RedirectView.as_view(url="/accounts/login/?next=/admin/")),  # second steps hold there too
     path("admin/", admin.site.urls),
+    path("accounts/", include("allauth.urls")),
+    path("", include("accounts.urls")),
 ]
 
 

@@ -1,0 +1,66 @@
+"""The index beside every page: where a person can go in their space."""
+
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+
+
+class Place(NamedTuple):
+    """A line of the index: the page's name in the URLconf, its label, and the action that opens it."""
+
+    name: str
+    label: str
+    action: str = "read"
+    waiting: str = ""
+
+
+INDEX: list[tuple[str, list[Place]]] = [
+    ("", [Place("home", "Home")]),
+    (
+        "What is remembered",
+        [
+            Place("memory-list", "Memories", waiting="quarantine"),
+            Place("journal", "Journal"),
+            Place("record-collections", "Records"),
+            Place("kv", "Key-value"),
+        ],
+    ),
+    (
+        "What waits",
+        [
+            Place("action-list", "Approvals", waiting="actions"),
+            Place("dream-list", "Dreams", waiting="suggestions"),
+        ],
+    ),
+    (
+        "The space",
+        [
+            Place("connection-list", "Connections", "keys"),
+            Place("transfer", "Import and export", "export"),
+            Place("team", "Team"),
+            Place("usage", "Usage"),
+            Place("event-list", "Events"),
+            Place("settings", "Settings"),
+        ],
+    ),
+]
+
+
+def index_for(request: HttpRequest, may: frozenset[str], waiting: dict[str, int]) -> list[tuple[str, list[Any]]]:
+    """Return the index for a person who may do `may`: groups of {url, label, current, count}."""
+    groups: list[tuple[str, list[Any]]] = []
+    for heading, places in INDEX:
+        items = []
+        for place in places:
+            if place.action not in may:
+                continue
+            try:
+                url = reverse(place.name)
+            except NoReverseMatch:
+                continue
+            current = request.path == url or request.path.startswith(url + "/")
+            items.append({"url": url, "label": place.label, "current": current, "count": waiting.get(place.waiting, 0)})
+        if items:
+            groups.append((heading, items))
+    return groups
