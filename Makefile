@@ -66,10 +66,9 @@ $(VENV)/.created:
 			'install one or name it, as in `make PYTHON=/opt/python3.12/bin/python3 $(or $(MAKECMDGOALS),run)`.' >&2; \
 		exit 1; \
 	fi
-	@if ! $(PYTHON) -m venv --clear $(VENV); then \
+	@if ! $(PYTHON) -m venv $(VENV); then \
 		echo 'The virtual environment $(VENV) could not be made: the folder must be writable,' \
 			'and on Debian the package python3-venv installed.' >&2; \
-		rm -rf $(VENV); \
 		exit 1; \
 	fi
 	@touch $@

@@ -50,14 +50,13 @@ def start(
     cwd: Path | None = None,
     stdout: IO[bytes] | int | None = None,
     stderr: IO[bytes] | int | None = None,
-    keep: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start `command` in a session of its own and return its process.
 
     `account` is honoured when this process is root. `death_signal` reaches the program when this
     process dies, however it dies (Linux only; call from the main thread, whose end counts as the
     process's). With `detach` the program outlives this process and the one returned is only the
-    launcher, which ends at once. `keep` are file descriptors that the program inherits.
+    launcher, which ends at once.
     """
     options = ["--parent", str(os.getpid())]
     if account is not None and os.geteuid() == 0:
@@ -75,7 +74,6 @@ def start(
         stderr=stderr,
         env=env,
         cwd=cwd,
-        pass_fds=keep,
         start_new_session=True,
     )
 

@@ -34,8 +34,9 @@ def main(arguments: list[str]) -> int:
     os.chdir(PROJECT)
     folder = DataFolder.at(data_dir())
     try:
-        with _listener() as listener, _locked(folder), Supervisor(say) as supervisor:
-            _run(supervisor, folder, listener)
+        _check_port()
+        with _locked(folder), Supervisor(say) as supervisor:
+            _run(supervisor, folder)
     except (StopRequested, KeyboardInterrupt):
         say("Stopped. The data stays where it is.")
         return 0
@@ -50,7 +51,7 @@ def say(sentence: str) -> None:
     print(sentence, flush=True)
 
 
-def _run(supervisor: Supervisor, folder: DataFolder, listener: socket.socket) -> None:
+def _run(supervisor: Supervisor, folder: DataFolder) -> None:
     stop_leftovers(folder)
     servers = needed(folder)
     for server in servers:
@@ -59,33 +60,31 @@ def _run(supervisor: Supervisor, folder: DataFolder, listener: socket.socket) ->
     supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
     account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
     try:
-        for service in _app_services(listener, folder):
+        for service in _app_services(folder):
             supervisor.add(service, seconds=SECONDS_FOR_HEALTH)
     except StartError:
         if account:
             # They are told only once, so they must not be lost with a failed first start.
             say("\n".join(_credentials(account)))
         raise
-    say(_welcome(listener, folder, servers, account))
+    say(_welcome(folder, servers, account))
     supervisor.watch()
 
 
-@contextmanager
-def _listener() -> Iterator[socket.socket]:
-    """Take the port before anything is started, and keep it while the web server restarts."""
+def _check_port() -> None:
+    """Raise StartError now, before anything is started, when the web server could not have its port."""
     host, port = listen_address()
-    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, port))
-            listener.listen(2048)
+            probe.bind((host, port))
+            # Another socket that merely shares the address would let bind() pass.
+            probe.listen()
         except OSError as error:
             raise StartError(
                 f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}; "
                 "stop the program that has it or choose another port, as in `make run PORT=8001`."
             ) from error
-        yield listener
 
 
 @contextmanager
@@ -129,15 +128,17 @@ def _command_service(name: str, *words: str) -> Service:
     )
 
 
-def _app_services(listener: socket.socket, folder: DataFolder) -> list[Service]:
-    python, descriptor = sys.executable, listener.fileno()
-    celery = [python, "-m", "celery", "--app", "config.celery:app"]
+def _app_services(folder: DataFolder) -> list[Service]:
+    python = sys.executable
+    # A container's root is as good a user as any here; the messages carry nothing that is executed.
+    quiet = "ignore:You're running the worker with superuser privileges"
+    celery = [python, "-W", quiet, "-m", "celery", "--quiet", "--app", "config.celery:app"]
     # One slot more than cores, since jobs that wait for an AI provider use none.
     slots = os.environ.get("OMP_WORKER_PROCESSES") or str((os.cpu_count() or 1) + 1)
-    web = [python, "-m", "gunicorn", "--bind", f"fd://{descriptor}"]
+    web = [python, "-m", "embedded.web"]
     worker = [
         *(*celery, "worker", "--queues", "default,ai,embed,import", "--concurrency", slots),
-        *("-O", "fair", "--without-mingle", "--without-gossip", "--loglevel", "WARNING"),
+        *("-O", "fair", "--without-mingle", "--without-gossip", "--without-heartbeat", "--loglevel", "WARNING"),
     ]
     beat = [
         *(*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""),
@@ -148,7 +149,7 @@ def _app_services(listener: socket.socket, folder: DataFolder) -> list[Service]:
     return [
         Service(
             name="The web server",
-            start=lambda: start(web, death_signal=signal.SIGTERM, keep=[descriptor]),
+            start=lambda: start(web, death_signal=signal.SIGTERM),
             ready=lambda: healthy(*listen_address()),
             stage=1,
         ),
@@ -178,8 +179,8 @@ def _credentials(account: dict[str, str]) -> list[str]:
     ]
 
 
-def _welcome(listener: socket.socket, folder: DataFolder, servers: list[Server], account: dict[str, str]) -> str:
-    host, port = listener.getsockname()[:2]
+def _welcome(folder: DataFolder, servers: list[Server], account: dict[str, str]) -> str:
+    host, port = listen_address()
     shown = f"[{host}]" if ":" in host else host
     embedded = " and ".join(server.name for server in servers)
     lines = ["", "Commonplace is running.", "", f"  Address   http://{shown}:{port}"]
