@@ -135,8 +135,8 @@ class Memory(models.Model):
             models.Index(fields=["space", "updated_at", "id"], name="memories_memory_updated"),
             models.Index(
                 fields=["space", "expires_at"],
-                condition=models.Q(expires_at__isnull=False),
-                name="memories_memory_expires",
+                condition=models.Q(status="active"),
+                name="memories_memory_counted",
             ),
             models.Index(fields=["space", "tier"], condition=models.Q(tier="core"), name="memories_memory_core"),
         ]

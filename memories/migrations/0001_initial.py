@@ -166,9 +166,9 @@ class Migration(migrations.Migration):
                     models.Index(fields=["space", "created_at", "id"], name="memories_memory_created"),
                     models.Index(fields=["space", "updated_at", "id"], name="memories_memory_updated"),
                     models.Index(
-                        condition=models.Q(("expires_at__isnull", False)),
+                        condition=models.Q(("status", "active")),
                         fields=["space", "expires_at"],
-                        name="memories_memory_expires",
+                        name="memories_memory_counted",
                     ),
                     models.Index(
                         condition=models.Q(("tier", "core")), fields=["space", "tier"], name="memories_memory_core"
