@@ -130,6 +130,12 @@ class ViewParams(ClosedBody):
     include: Literal["embedding"] | None = None
 
 
+class WriteParams(ClosedBody):
+    """Query parameters of the writes that answer with a memory."""
+
+    view: Literal["omp", "full"] = "omp"
+
+
 class ListParams(Filters, ViewParams):
     """Query parameters of GET /v1/memories."""
 

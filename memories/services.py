@@ -148,7 +148,13 @@ def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) ->
 
 
 def memory_update(*, access: Access, memory: Memory, data: MemoryUpdate) -> Memory:
-    """Change what the body gives of a locked memory and return it (OMP 0.1, section 3.3)."""
+    """Change what the body gives of a locked memory and return it (OMP 0.1, section 3.3).
+
+    Raises MemoryNotFound for a key that may not read, unless it wrote this memory itself: the answer shows it whole.
+    """
+    own = access.actor_kind == "key" and str(memory.apikey_id) == access.actor_id
+    if not (own or access.may("memories:read")):
+        raise MemoryNotFound()
     return memory_change(access=access, memory=memory, changes=update_changes(access=access, data=data))
 
 

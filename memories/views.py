@@ -29,6 +29,7 @@ from memories.schemas import (
     SearchBody,
     SimilarParams,
     ViewParams,
+    WriteParams,
     query_params,
 )
 from memories.search import SearchFilters, SearchQuery, SearchResult, search_memories, similar_memories
@@ -100,13 +101,9 @@ class MemoriesView(ApiView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a memory."""
+        full = self.query(WriteParams).view == "full"
         memory = memory_create(access=self.access, data=self.body(MemoryCreate))
-        return Response(memory_present(memory, full=full_view(request)), status=201, headers=etag(memory.version))
-
-
-def full_view(request: Request) -> bool:
-    """Return whether a write asks for the extension fields in its answer."""
-    return request._request.GET.get("view") == "full"
+        return Response(memory_present(memory, full=full), status=201, headers=etag(memory.version))
 
 
 class MemoryView(ApiView):
@@ -131,17 +128,19 @@ class MemoryView(ApiView):
 
     def put(self, request: Request, memory_id: str) -> Response:
         """Change the fields that the body gives."""
-        data = self.body(MemoryUpdate)
+        full, data = self.query(WriteParams).view == "full", self.body(MemoryUpdate)
         memory = memory_locked(access=self.access, memory_id=memory_id)
         if_match(request, memory.version)
         memory = memory_update(access=self.access, memory=memory, data=data)
-        return Response(memory_present(memory, full=full_view(request)), headers=etag(memory.version))
+        return Response(memory_present(memory, full=full), headers=etag(memory.version))
 
     patch = put
 
     def delete(self, request: Request, memory_id: str) -> Response:
         """Delete a memory for good; with `receipt=true`, answer what was removed."""
         params = self.query(DeleteParams)
+        if params.receipt:
+            self.access.require("memories:read")
         memory = memory_locked(access=self.access, memory_id=memory_id)
         if_match(request, memory.version)
         memories_delete(access=self.access, memories=[memory])
@@ -154,12 +153,13 @@ class MemoriesBatchView(ApiView):
     """/v1/memories/batch."""
 
     scopes: ClassVar = {"POST": "memories:write"}
-    query_params = query_params(ViewParams)
+    query_params = query_params(WriteParams)
     max_body_bytes = settings.MAX_BATCH_BYTES
 
     @idempotent
     def post(self, request: Request) -> Response:
         """Create up to 500 memories; each one that fails says why and stops no other."""
+        full = self.query(WriteParams).view == "full"
         results: list[dict[str, Any]] = []
         built: list[Memory] = []
         for index, item in enumerate(self.body(MemoryBatch).memories):
@@ -170,7 +170,6 @@ class MemoriesBatchView(ApiView):
                 results.append({"index": index, "status": error.status} | error.envelope())
         if built:
             memories_create(access=self.access, memories=built)
-        full = full_view(request)
         for result in results:
             if "memory" in result:
                 result["memory"] = memory_present(result["memory"], full=full)
