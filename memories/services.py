@@ -12,6 +12,7 @@ from api.idempotency import answers_forget
 from events.services import event_record
 from memories.indexing import index_memories
 from memories.models import Memory, MemoryVersion, Tombstone, content_digest
+from memories.quota import quota_take
 from memories.representation import memory_present
 from memories.schemas import MemoryCreate, MemoryUpdate, SourceIn
 
@@ -68,6 +69,7 @@ def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
 @transaction.atomic
 def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[Memory]:
     """Store new memories with one event; return them. The search finds them by keyword from the commit on."""
+    quota_take(access, len(memories))
     Memory.objects.bulk_create(memories)
     index_memories(memories)
     event_record(
