@@ -30,8 +30,8 @@ def _comma_list(value: Any) -> Any:
     return value
 
 
-Limit = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)]
-Offset = Annotated[int, BeforeValidator(_whole), Field(ge=0, le=10_000_000)]
-Whole = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
+Offset = Annotated[int, Field(ge=0, le=10_000_000), BeforeValidator(_whole)]
+Whole = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
 Switch = Annotated[bool, BeforeValidator(_switch)]
 CommaList = BeforeValidator(_comma_list)

@@ -1,13 +1,13 @@
 """Shared parts of request models: strict pydantic types that say in words what is wrong with a value."""
 
 import json
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError, WithJsonSchema
 from pydantic_core import core_schema
 
-from api.errors import Invalid
+from api.errors import Invalid, PayloadTooLarge
 from api.text import text_blank, text_clean, text_problem
 from api.timestamps import timestamp_parse
 
@@ -75,6 +75,20 @@ def _timestamp(value: Any) -> datetime:
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
+def _date(value: Any) -> date:
+    if isinstance(value, date):
+        return value
+    try:
+        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
+            raise ValueError
+        return date.fromisoformat(value)
+    except ValueError:
+        raise ValueError("Use a date such as 2026-06-29.") from None
+
+
+Date = Annotated[date, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+
+
 def _json_check(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
@@ -116,8 +130,20 @@ class Json(Annotation):
             raise ValueError(f"It has {len(value)} keys; at most {self.max_keys} are allowed.")
         value = _json_check(value, 1)
         if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()) > self.max_bytes:
-            raise ValueError(f"It is larger than {self.max_bytes // 1024} KiB.")
+            raise self.too_large()
         return value
+
+    def too_large(self) -> Exception:
+        """Return the error for a value of more than `max_bytes`: one of its field."""
+        return ValueError(f"It is larger than {self.max_bytes // 1024} KiB.")
+
+
+class State(Json):
+    """A JSON value of the agent state, of which too much is `payload_too_large`."""
+
+    def too_large(self) -> Exception:
+        """Return the error for a value of more than `max_bytes`: the request is too large."""
+        return PayloadTooLarge(f"A value is larger than {self.max_bytes // 1024} KiB.", {"limit": self.max_bytes})
 
 
 # pydantic's own sentences speak of Python; these speak of JSON. Values never enter a message.

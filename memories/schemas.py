@@ -186,6 +186,52 @@ class SearchBody(Filters):
         return super().applied() | ({"metadata": self.metadata} if self.metadata else {})
 
 
+class Remember(ClosedBody):
+    """A fact to keep: the tool remember and POST /v1/memories/remember."""
+
+    text: Content
+    subject: Annotated[Subject, Field(description="What or whom the fact is about.")] = ""
+    tier: Annotated[
+        Tier,
+        Field(
+            description="core: always shown; long: kept; scratch: expires in 7 days unless expires_at says otherwise."
+        ),
+    ] = "long"
+    tags: Tags = []
+    source_ref: Annotated[SourceRef, Field(description="Where the fact comes from, such as an address or a file.")] = ""
+    pinned: bool = False
+    origin: Annotated[Origin, Field(description="user when the person said it directly, else agent.")] = "agent"
+    expires_at: Timestamp | None = None
+
+
+class Recall(ClosedBody):
+    """What to recall: the tool recall and the query of GET /v1/memories/recall."""
+
+    q: Annotated[str, Text(MAX_QUERY), Field(description="Words, any of which may match.")] | None = None
+    subject: Annotated[str, Text(200)] | None = None
+    tier: Tier | None = None
+    tag: Tag | None = None
+    limit: Limit = 20
+
+
+ForgetScope = Literal["memories", "records", "journal"]
+
+
+class Forget(ClosedBody):
+    """What to forget: the tool forget and POST /v1/memories/forget."""
+
+    ids: Annotated[list[Annotated[str, Text(20)]], Field(max_length=MAX_BATCH)] = []
+    query: Annotated[str, Text(MAX_QUERY), Field(description="Facts that contain all of these words.")] | None = None
+    scopes: Annotated[
+        list[ForgetScope],
+        Field(min_length=1, max_length=3, description="records and journal are searched for query as an exact phrase."),
+    ] = ["memories"]
+    journal_mode: Annotated[
+        Literal["redact", "delete"], Field(description="redact replaces the phrase, delete removes the entry.")
+    ] = "redact"
+    dry_run: Annotated[bool, Field(description="Only count and preview what would be forgotten.")] = False
+
+
 def query_params(*models: type[ClosedBody]) -> frozenset[str]:
     """Return the names of the query parameters that these models take."""
     return frozenset(name for model in models for name in model.model_fields)

@@ -1,0 +1,9 @@
+"""The Django application `actions`."""
+
+from django.apps import AppConfig
+
+
+class ActionsConfig(AppConfig):
+    """Registration of `actions`."""
+
+    name = "actions"
