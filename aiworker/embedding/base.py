@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,22 @@ class EmbeddingError(Exception):
     """A provider could not embed: unreachable, refused, or it answered garbage. Safe to show: never holds text."""
 
 
+class ProviderUnavailable(EmbeddingError):
+    """The provider cannot be reached or is overloaded: the same text may work later."""
+
+
 class EmbeddingProvider(Protocol):
     """Turns texts into unit vectors of one fixed dimension.
 
     ``name`` identifies the vector space: vectors are only ever compared under the same name.
-    ``is_local`` says that embedding costs processor time of this machine and no network.
+    ``is_local`` says that embedding costs processor time of this machine and no network. ``scale`` holds the cosine
+    similarities that are typical of unrelated texts and of paraphrases, None where they are not known.
     """
 
     name: str
     dimensions: int
     is_local: bool
+    scale: tuple[float, float] | None
 
     def split(self, text: str) -> list[str]:
         """Cut a text into overlapping pieces that the model reads whole; a short text is its only piece."""
@@ -38,10 +44,11 @@ class EmbeddingProvider(Protocol):
     def embed_query(self, text: str) -> Vector:
         """Embed one search query. Raises EmbeddingError."""
 
-    def knows(self, text: str) -> bool:
-        """Tell whether the model was trained on the script that most of the text is written in."""
+    def familiarity(self, text: str) -> float:
+        """Tell how far to trust the model with a query's language: 1 fully, 0 not at all."""
 
 
+@runtime_checkable
 class LateInteraction(Protocol):
     """A provider that also gives one unit vector a token, for reranking by late interaction."""
 

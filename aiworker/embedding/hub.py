@@ -1,0 +1,81 @@
+"""Models by name from a model hub, through fastembed or sentence-transformers, where one of them is installed.
+
+Both are optional: they bring their own dependencies and fetch weights from a network that many servers do not have.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from aiworker.embedding.base import EmbeddingError, Vector, checked_vectors, split_by_characters
+
+PIECE_CHARACTERS = 1_500
+OVERLAP_CHARACTERS = 200
+
+
+class HubProvider:
+    """A model of a hub, embedded one text a run so that its vectors do not depend on what they were batched with."""
+
+    is_local = True
+    scale = None
+
+    def __init__(self, name: str, *, dimensions: int = 0) -> None:
+        self.name = name
+        self.dimensions = dimensions or len(self._raw("dimensions", is_query=False))
+
+    def split(self, text: str) -> list[str]:
+        """Cut a text by characters, few enough for 512 tokens in most scripts."""
+        return split_by_characters(text, size=PIECE_CHARACTERS, overlap=OVERLAP_CHARACTERS)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed stored texts one by one. Raises EmbeddingError."""
+        return [self._checked(text, is_query=False) for text in texts]
+
+    def embed_query(self, text: str) -> Vector:
+        """Embed one query. Raises EmbeddingError."""
+        return self._checked(text, is_query=True)
+
+    def familiarity(self, text: str) -> float:
+        """Trust it with every language: what it was trained on is not known here."""
+        return 1.0
+
+    def _checked(self, text: str, *, is_query: bool) -> Vector:
+        raw = self._raw(text, is_query=is_query)
+        return checked_vectors([raw], count=1, dimensions=self.dimensions, provider=self.name)[0]
+
+    def _raw(self, text: str, *, is_query: bool) -> Any:
+        raise NotImplementedError
+
+
+class FastembedProvider(HubProvider):
+    """A model that fastembed knows: ``fastembed:NAME``."""
+
+    def __init__(self, model: str, *, dimensions: int = 0) -> None:
+        self._model = _optional("fastembed").TextEmbedding(model_name=model)
+        super().__init__(f"fastembed:{model}", dimensions=dimensions)
+
+    def _raw(self, text: str, *, is_query: bool) -> Any:
+        embed = self._model.query_embed if is_query else self._model.embed
+        return next(iter(embed([text])))
+
+
+class SentenceTransformersProvider(HubProvider):
+    """A model that sentence-transformers knows: ``sentence-transformers:NAME``."""
+
+    def __init__(self, model: str, *, dimensions: int = 0) -> None:
+        self._model = _optional("sentence_transformers").SentenceTransformer(model)
+        super().__init__(f"sentence-transformers:{model}", dimensions=dimensions)
+
+    def _raw(self, text: str, *, is_query: bool) -> Any:
+        name = "encode_query" if is_query else "encode_document"
+        encode = getattr(self._model, name, self._model.encode)
+        return encode(text, normalize_embeddings=True)
+
+
+def _optional(package: str) -> Any:
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise EmbeddingError(f"The package {package} is not installed") from None
