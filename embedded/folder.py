@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from embedded.errors import StartError
 
@@ -96,7 +95,7 @@ class DataFolder:
             reason = "its disk is full"
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             reason = "it is read-only for this user"
-        elif error.errno in (errno.EEXIST, errno.ENOTDIR):
+        elif error.errno in (errno.EEXIST, errno.ENOTDIR, errno.ENOTEMPTY):
             reason = "a file is in the way"
         else:
             reason = os.strerror(error.errno or 0).lower()
@@ -136,20 +135,20 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file: IO[str] | None = None
+        self._descriptor: int | None = None
 
     def take(self, *, shared: bool = False, seconds: float = 0) -> bool:
         """Take the lock, waiting at most `seconds`; return whether it is held now.
 
         Taking it again changes it between shared and exclusive.
         """
-        if self._file is None:
-            self._file = self.path.open("a+", encoding="utf-8")
+        if self._descriptor is None:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
         kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         deadline = time.monotonic() + seconds
         while True:
             try:
-                fcntl.flock(self._file, kind | fcntl.LOCK_NB)
+                fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     return False
@@ -159,9 +158,9 @@ class Lock:
 
     def release(self) -> None:
         """Let the lock go; harmless when it is not held."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -15,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from embedded.errors import StartError
-from embedded.folder import DataFolder
+from embedded.folder import DataFolder, private_folder
 from embedded.launch import start
 from embedded.server import Server
 
@@ -122,29 +123,29 @@ class Postgres(Server):
         )
 
     def _initialise(self) -> None:
-        # An initdb that was interrupted leaves files without PG_VERSION, or with one: it is
-        # written early. So the cluster is made beside its place and moved there when complete.
-        draft = self.home / "new"
+        # Made beside its place and moved there when complete, so that an interrupted creation is not
+        # taken for a database.
+        draft = self.folder.root / "postgres.new"
         command = [
             *(str(_programs() / "initdb"), "--pgdata", str(draft), "--username", _SUPERUSER),
             *("--auth-local", "trust", "--auth-host", "reject", "--encoding", "UTF8"),
             *("--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"),
             *("--no-instructions", "--no-sync"),
         ]
-        with self.log.open("ab") as log:
-            for words in (["rm", "-rf", str(draft)], command):
-                process = start(words, account=self.account, cwd=Path("/"), stdout=log, stderr=log)
-                if process.wait() != 0:
-                    self.folder.create()  # says so when the disk is full
-                    raise self.failed()
-        version = draft / "PG_VERSION"
-        for path in draft.iterdir():
-            if path != version:
-                path.rename(self.home / path.name)
-        version.rename(self.home / version.name)
-        draft.rmdir()
-        if not fast_mode():
-            subprocess.run(["sync", "-f", str(self.home)], check=False, capture_output=True)
+        try:
+            if draft.exists():
+                shutil.rmtree(draft)
+            private_folder(draft, self.account.uid, self.account.gid)
+            with self.log.open("ab") as log:
+                process = start(command, account=self.account, cwd=Path("/"), stdout=log, stderr=log)
+            if process.wait() != 0:
+                self.folder.create()  # says so when the disk is full
+                raise self.failed()
+            if not fast_mode():
+                subprocess.run(["sync", "-f", str(draft)], check=False, capture_output=True)
+            draft.rename(self.home)
+        except OSError as error:
+            raise self.folder.unusable(error) from error
 
     def _write_settings(self) -> None:
         path = self.home / _SETTINGS_FILE

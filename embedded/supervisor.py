@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
@@ -62,8 +62,9 @@ class Service:
 class Supervisor:
     """Runs services until it is asked to stop; use it as a context manager in the main thread."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], backoff: Sequence[float] = BACKOFF) -> None:
         self._say = say
+        self._backoff = backoff
         self._services: list[Service] = []
         self._stop_requested = False
         self._wake_read, self._wake_write = socket.socketpair()
@@ -154,12 +155,12 @@ class Supervisor:
 
     def _fail(self, service: Service, reason: str) -> None:
         service.failures += 1
-        if service.failures > len(BACKOFF):
+        if service.failures > len(self._backoff):
             raise StartError(
                 f"{service.name} failed {service.failures} times in a row, the last time because: "
                 f"{reason}. Everything is stopped; the lines above tell more."
             )
-        delay = BACKOFF[service.failures - 1]
+        delay = self._backoff[service.failures - 1]
         service.restart_at = time.monotonic() + delay
         self._say(f"{service.name} has ended: {reason}. It is started again in {delay:g} s.")
 
