@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from config.valkey import client
 from tests.factories import People, memory_body
 
 
 @pytest.fixture(autouse=True)
-def small(settings: SettingsWrapper, people: People) -> None:
+def small(settings: Settings, people: People) -> None:
     settings.QUOTA_MEMORIES = 3
     client().delete(f"quota:memories:{people.space.pk}", f"quota:memories:{people.other.pk}")
 
@@ -48,7 +48,7 @@ def test_another_space_has_room_of_its_own(people: People) -> None:
     assert people.api("outsider").post("/v1/memories", memory_body()).status_code == 201
 
 
-def test_quotas_can_be_switched_off(people: People, settings: SettingsWrapper) -> None:
+def test_quotas_can_be_switched_off(people: People, settings: Settings) -> None:
     settings.QUOTAS_ON = False
 
     for _ in range(4):
