@@ -9,7 +9,9 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import cache_control
@@ -33,6 +35,7 @@ class PageRequest(HttpRequest):
     membership: Membership
     spaces: list[Membership]
     htmx: HtmxDetails
+    may: frozenset[str]
     user: User
 
 
@@ -41,24 +44,24 @@ class PageView(Protocol):
 
     __name__: str
 
-    def __call__(self, request: PageRequest, /, *args: Any, **kwargs: Any) -> HttpResponse:
+    def __call__(self, request: PageRequest, /, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer the request."""
         ...
 
 
-def page(action: str, *, atomic: bool = True) -> Callable[[PageView], Callable[..., HttpResponse]]:
+def page(action: str, *, atomic: bool = True) -> Callable[[PageView], Callable[..., HttpResponseBase]]:
     """Let only people whose role allows `action` into a view, inside a transaction of their current space.
 
     Strangers go to the sign-in page and come back afterwards. A view that searches, and so waits for a model,
     sets `atomic` to False and opens its own transactions.
     """
 
-    def decorate(view: PageView) -> Callable[..., HttpResponse]:
+    def decorate(view: PageView) -> Callable[..., HttpResponseBase]:
         PAGE_ACTIONS[f"{view.__module__}.{view.__name__}"] = action
 
         @wraps(view)
         @cache_control(private=True, no_store=True)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return to_sign_in(request)
             access = session_access(request)
@@ -67,11 +70,14 @@ def page(action: str, *, atomic: bool = True) -> Callable[[PageView], Callable[.
             if action not in ROLE_ACTIONS[access.role]:
                 return refused(request, access.role)
             page_request = cast(PageRequest, request)
+            page_request.may = ROLE_ACTIONS[access.role]
             try:
-                if not atomic:
-                    return view(page_request, *args, **kwargs)
-                with space_transaction(access):
-                    return view(page_request, *args, **kwargs)
+                # Times are shown and read in the space's own zone.
+                with timezone.override(page_request.membership.space.timezone):
+                    if not atomic:
+                        return view(page_request, *args, **kwargs)
+                    with space_transaction(access):
+                        return view(page_request, *args, **kwargs)
             except ApiError as error:
                 return failed(request, error)
 

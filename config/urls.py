@@ -18,6 +18,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),
+    path("", include("memories.urls")),
+    path("", include("apikeys.urls")),
+    path("", include("events.urls")),
 ]
 
 
