@@ -49,6 +49,17 @@ class Access:
             raise Forbidden(f"This key lacks the scope {scope}.", {"scope": scope})
 
     @property
+    def decides(self) -> bool:
+        """Return whether this is the owner: a signed-in person who may decide, or a REST key with actions:decide."""
+        person = self.actor_kind == "user" or (self.actor_kind == "key" and self.channel == "rest")
+        return person and "actions:decide" in self.scopes
+
+    @property
+    def is_agent(self) -> bool:
+        """Return whether a tool asks, not the owner and not the service itself."""
+        return self.actor_kind in {"key", "grant"} and not self.decides
+
+    @property
     def limited(self) -> bool:
         """Return whether some memories of the space are out of this access's reach."""
         return self.read_tools is not None or self.namespaces is not None or self.types is not None

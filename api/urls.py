@@ -6,6 +6,7 @@ from accounts.views import MeView, SpaceView
 from aiworker.views import JobCancelView, JobView
 from config.health import health
 from events.views import EventsView
+from memories.factviews import HistoryView, RecallView, RememberView, RestoreView
 from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
 
 urlpatterns = [
@@ -18,6 +19,10 @@ urlpatterns = [
     path("memories", MemoriesView.as_view(), name="memories"),
     path("memories/batch", MemoriesBatchView.as_view(), name="memories-batch"),
     path("memories/search", MemoriesSearchView.as_view(), name="memories-search"),
+    path("memories/remember", RememberView.as_view(), name="memories-remember"),
+    path("memories/recall", RecallView.as_view(), name="memories-recall"),
+    path("memories/<str:memory_id>/history", HistoryView.as_view(), name="memory-history"),
+    path("memories/<str:memory_id>/restore", RestoreView.as_view(), name="memory-restore"),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/similar", MemorySimilarView.as_view(), name="memory-similar"),
 ]

@@ -1,21 +1,20 @@
 """Memories: what a space remembers, the versions it had, and the marks of what was deleted."""
 
-import hashlib
 import hmac
 import json
 import secrets
 import string
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from accounts.access import Access
 from accounts.models import Space
 from accounts.querysets import LimitedQuerySet, SpaceOwnedQuerySet
+from api import clock
 from api.text import text_normal
 
 ALPHABET = string.ascii_lowercase + string.digits
@@ -36,11 +35,6 @@ def content_digest(space_id: int, content: str) -> bytes:
     return hmac.digest(settings.SECRET_KEY.encode(), message, "sha256")
 
 
-def fact_digest(subject: str, content: str) -> bytes:
-    """Return the digest (32 bytes) that two identical facts share: same subject and text after folding."""
-    return hashlib.sha256(f"{text_normal(subject)}\n{text_normal(content)}".encode("utf-8", "replace")).digest()
-
-
 class MemoryQuerySet(LimitedQuerySet["Memory"]):
     """Memories, through an access."""
 
@@ -55,7 +49,7 @@ class MemoryQuerySet(LimitedQuerySet["Memory"]):
         The same as visible_to(...).filter(id=...), in a third of its processor time: most requests need one row,
         so it is fetched by its key with a prepared statement and the rule applied to it. A test compares the two.
         """
-        columns = [field.column for field in Memory._meta.concrete_fields]
+        columns = [str(field.column) for field in Memory._meta.concrete_fields]
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {', '.join(columns)} FROM memories_memory WHERE space_id = %s AND id = %s",  # noqa: S608 our own column names
@@ -72,9 +66,17 @@ class MemoryQuerySet(LimitedQuerySet["Memory"]):
         """Return every row of the access's space and limits: quarantined, superseded and expired ones too."""
         return self.within_limits(access)
 
+    def identical(self, subject: str, content: str) -> Self:
+        """Return the rows that hold the same fact: subject and text equal after NFC, trimming and folding white space.
+
+        The column fact_digest is computed by PostgreSQL from subject and content of every row, and has no field here.
+        """
+        rows = self.extra(where=["fact_digest = commonplace_fact_digest(%s, %s)"], params=[subject, content])
+        return cast(Self, rows)
+
     def unexpired(self) -> Self:
         """Return the rows that have not expired."""
-        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now()))
+        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=clock.now()))
 
 
 class Memory(models.Model):
@@ -125,6 +127,12 @@ class Memory(models.Model):
     version = models.PositiveIntegerField(default=1, db_default=1)
     recall_count = models.PositiveIntegerField(default=0, db_default=0)
     last_recalled_at = models.DateTimeField(null=True)
+    remembered = models.BooleanField(
+        default=False, db_default=False,
+        help_text="Stored by remember and unchanged since: a unique index keeps one active row for each such fact.",
+    )  # fmt: skip
+    superseded_by = models.CharField(max_length=20, null=True, help_text="The fact that this one was merged into.")
+    dreamed_at = models.DateTimeField(null=True, help_text="When a dream last changed it.")
     parent_id = models.CharField(max_length=20, null=True, help_text="The memory that this one was extracted from.")
 
     objects: ClassVar[MemoryQuerySet] = MemoryQuerySet.as_manager()  # type: ignore[assignment]
@@ -164,7 +172,7 @@ class Memory(models.Model):
 
     def visible_through(self, access: Access, *, include_expired: bool = False) -> bool:
         """Return whether the access may see this row: the rule of MemoryQuerySet.visible_to, for a row at hand."""
-        expired = self.expires_at is not None and self.expires_at <= timezone.now()
+        expired = self.expires_at is not None and self.expires_at <= clock.now()
         return (
             self.space_id == access.space_id
             and self.status == Memory.Status.ACTIVE
@@ -196,6 +204,21 @@ class MemoryVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.memory_id} v{self.version}"
+
+
+class ForgetPreview(models.Model):
+    """That a credential has seen what a forget would remove; of what it asked only a keyed digest is kept."""
+
+    pk = models.CompositePrimaryKey("space_id", "actor", "digest")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    actor = models.CharField(max_length=80, help_text="Kind and id of the credential.")
+    digest = models.BinaryField(max_length=32)
+    at = models.DateTimeField()
+
+    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.at}"
 
 
 class Tombstone(models.Model):

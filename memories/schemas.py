@@ -158,6 +158,19 @@ class DeleteParams(ClosedBody):
     receipt: Switch = False
 
 
+class HistoryParams(ClosedBody):
+    """Query parameters of GET /v1/memories/{id}/history."""
+
+    limit: Limit = 20
+    cursor: Annotated[str, Text(500)] | None = None
+
+
+class Restore(ClosedBody):
+    """The body of POST /v1/memories/{id}/restore."""
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
 class SimilarParams(ViewParams):
     """Query parameters of GET /v1/memories/{id}/similar."""
 

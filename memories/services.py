@@ -1,12 +1,12 @@
 """Changing memories: each function is one atomic change with its event, search entry and version."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.access import Access
+from api import clock
 from api.errors import Forbidden, Invalid, MemoryNotFound
 from api.idempotency import answers_forget
 from events.services import event_record
@@ -14,7 +14,8 @@ from memories.indexing import index_memories
 from memories.models import Memory, MemoryVersion, Tombstone, content_digest
 from memories.quota import quota_take
 from memories.representation import memory_present
-from memories.schemas import MemoryCreate, MemoryUpdate, SourceIn
+from memories.schemas import MemoryCreate, MemoryImport, MemoryUpdate, SourceIn
+from memories.tiers import core_admit, scratch_expiry, tier_changes
 
 COPIED = ("content", "type", "tags", "metadata", "expires_at", "subject", "tier", "origin", "pinned", "source_ref")
 
@@ -54,7 +55,10 @@ def type_for(access: Access, given: str) -> str:
 
 def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
     """Return a memory, not yet stored, that this access may create."""
-    now = timezone.now()
+    now = clock.now()
+    values = {name: getattr(data, name) for name in COPIED} | {"type": type_for(access, data.type)}
+    if data.tier == "scratch" and not isinstance(data, MemoryImport):
+        values["expires_at"] = scratch_expiry(data.expires_at)
     return Memory(
         space_id=access.space_id, source_tool=tool_for(access, data.source.tool),
         source_session_id=data.source.session_id or None, source_user_id=data.source.user_id or None,
@@ -62,13 +66,17 @@ def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
         created_at=now, updated_at=now, channel=access.channel,
         apikey_id=int(access.actor_id) if access.actor_kind == "key" else None,
         status=Memory.Status.QUARANTINED if access.quarantine else Memory.Status.ACTIVE,
-        **{name: getattr(data, name) for name in COPIED} | {"type": type_for(access, data.type)},
+        **values,
     )  # fmt: skip
 
 
 @transaction.atomic
 def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Store new memories with one event; return them. The search finds them by keyword from the commit on."""
+    """Store new memories with one event; return them. The search finds them by keyword from the commit on.
+
+    Raises CoreFull when core facts among them do not fit, Forbidden when the access may not write core.
+    """
+    core_admit(access, memories)
     quota_take(access, len(memories))
     Memory.objects.bulk_create(memories)
     index_memories(memories)
@@ -127,24 +135,35 @@ def update_changes(*, access: Access, data: MemoryUpdate) -> dict[str, Any]:
 def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) -> Memory:
     """Apply column changes to a locked memory and return it; its earlier version is kept.
 
-    What changes nothing changes nothing: neither version nor updated_at.
+    What changes nothing changes nothing: neither version nor updated_at. Raises Forbidden for another tool's memory,
+    and what its tier demands: CoreFull, Forbidden, Invalid.
     """
     writable(access, memory)
+    changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
+    return memory_apply(access=access, memory=memory, changes=changes | tier_changes(access, memory, changes))
+
+
+@transaction.atomic
+def memory_apply(*, access: Access, memory: Memory, changes: dict[str, Any], type: str = "memory.updated") -> Memory:
+    """Apply column changes that a rule of the service makes, whoever's memory it is; return the memory."""
     changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
     if not changes:
         return memory
     version_keep(access=access, memory=memory)
+    fields = sorted(changes)
+    if memory.remembered and {"content", "subject", "status"} & changes.keys():
+        changes["remembered"] = False
     for name, value in changes.items():
         setattr(memory, name, value)
     memory.version += 1
-    memory.updated_at = timezone.now()
-    Memory.objects.visible_to(access, include_expired=True).filter(id=memory.id).update(
+    memory.updated_at = clock.now()
+    Memory.objects.any_status(Access.system(memory.space_id)).filter(id=memory.id).update(
         **changes, version=memory.version, updated_at=memory.updated_at
     )
     index_memories([memory])
     event_record(
-        access=access, type="memory.updated", object_kind="memory", object_ids=[memory.id],
-        details={"fields": sorted(changes), "version": memory.version},
+        access=access, type=type, object_kind="memory", object_ids=[memory.id],
+        details={"fields": fields, "version": memory.version},
     )  # fmt: skip
     return memory
 
@@ -169,22 +188,45 @@ def version_keep(*, access: Access, memory: Memory) -> None:
     )  # fmt: skip
 
 
+def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
+    """Return the memories that were merged into any of these, directly or not."""
+    found: dict[str, Memory] = {}
+    parents = set(ids)
+    while parents:
+        rows = Memory.objects.any_status(Access.system(access.space_id)).filter(superseded_by__in=parents)
+        fresh = {memory.id: memory for memory in rows if memory.id not in found}
+        found |= fresh
+        parents = set(fresh)
+    return list(found.values())
+
+
 @transaction.atomic
 def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "memory.deleted") -> None:
-    """Delete memories for good: rows, versions, vectors, search entries, stored answers.
+    """Delete memories for good: rows, versions, vectors, search entries, stored answers, what was merged into them.
 
-    A keyed digest of each text stays, so that extraction and dreams do not bring it back.
+    A keyed digest of each text that they had stays, so that extraction and dreams do not bring it back.
     """
     for memory in memories:
         writable(access, memory)
+    memories = [*memories, *superseded_by(access, [memory.id for memory in memories])]
     ids = [memory.id for memory in memories]
-    Tombstone.objects.bulk_create(
-        [
-            Tombstone(space_id=access.space_id, digest=digest)
-            for digest in {content_digest(access.space_id, memory.content) for memory in memories}
-        ],
-        ignore_conflicts=True,
-    )
-    Memory.objects.any_status(access).filter(id__in=ids).delete()
+    versions = MemoryVersion.objects.visible_to(access).filter(memory_id__in=ids)
+    texts = {memory.content for memory in memories} | set(versions.values_list("fields__content", flat=True))
+    tombstones_put(access, texts)
+    Memory.objects.any_status(Access.system(access.space_id)).filter(id__in=ids).delete()
     answers_forget(access, ids)
     event_record(access=access, type=type, object_kind="memory", object_ids=ids)
+
+
+def tombstones_put(access: Access, texts: Iterable[str]) -> None:
+    """Keep the keyed digests of deleted texts."""
+    digests = {content_digest(access.space_id, text) for text in texts}
+    Tombstone.objects.bulk_create(
+        [Tombstone(space_id=access.space_id, digest=digest) for digest in digests], ignore_conflicts=True
+    )
+
+
+def is_forgotten(access: Access, text: str) -> bool:
+    """Return whether the same text was deleted here before, so that no machine may bring it back."""
+    rows = Tombstone.objects.visible_to(access)
+    return bool(rows.filter(digest=content_digest(access.space_id, text)).exists())

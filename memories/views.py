@@ -41,6 +41,7 @@ from memories.services import (
     memory_locked,
     memory_update,
 )
+from memories.tiers import CoreRoom
 
 SORTS = {
     "created_at_desc": ("created_at", "-"),
@@ -162,9 +163,14 @@ class MemoriesBatchView(ApiView):
         full = self.query(WriteParams).view == "full"
         results: list[dict[str, Any]] = []
         built: list[Memory] = []
+        core: CoreRoom | None = None
         for index, item in enumerate(self.body(MemoryBatch).memories):
             try:
-                built.append(memory_build(access=self.access, data=parse(MemoryCreate, item)))
+                memory = memory_build(access=self.access, data=parse(MemoryCreate, item))
+                if memory.tier == Memory.Tier.CORE:
+                    core = core or CoreRoom(self.access)
+                    core.take(memory.content)
+                built.append(memory)
                 results.append({"index": index, "status": 201, "memory": built[-1]})
             except ApiError as error:
                 results.append({"index": index, "status": error.status} | error.envelope())

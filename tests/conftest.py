@@ -21,6 +21,7 @@ from embedded.folder import Lock
 from embedded.postgres import APP, OWNER, Postgres, database_url
 from embedded.servers import running
 from tests import environment
+from tests.clock import MovedClock, clock_stopped
 
 if TYPE_CHECKING:
     from tests.factories import People
@@ -73,6 +74,13 @@ def people(db: None) -> People:
     from tests.factories import people_create
 
     return people_create()
+
+
+@pytest.fixture
+def clock() -> Iterator[MovedClock]:
+    """Give the service's clock, which stands still until the test moves it."""
+    with clock_stopped() as moved:
+        yield moved
 
 
 @pytest.fixture(autouse=True)
