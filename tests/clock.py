@@ -26,5 +26,5 @@ class MovedClock:
 def clock_stopped() -> Iterator[MovedClock]:
     """Stop the service's clock; it shows what the block sets."""
     moved = MovedClock()
-    with mock.patch("api.clock.now", lambda: moved.at):
+    with mock.patch("api.clock.now", side_effect=lambda: moved.at):
         yield moved
