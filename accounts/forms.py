@@ -1,10 +1,16 @@
 """Forms of sign-up, sign-in, team and settings."""
 
 from typing import Any
+from zoneinfo import available_timezones
 
 from allauth.account.forms import LoginForm as BaseLoginForm
 from allauth.account.forms import SignupForm as BaseSignupForm
 from django import forms
+
+from accounts.models import LANGUAGES, Role
+from accounts.schemas import SpaceUpdate
+from api.errors import Invalid
+from api.schemas import parse
 
 
 class PlainFields:
@@ -43,3 +49,73 @@ class SpaceForm(forms.Form):
     """The name of a new space."""
 
     name = forms.CharField(label="Name", max_length=100, help_text="Such as the name of your team or project.")
+
+
+class InvitationForm(forms.Form):
+    """Whom to invite, as what."""
+
+    email = forms.EmailField(label="E-mail address", max_length=254)
+    role = forms.ChoiceField(label="As", initial="member")
+
+    def __init__(self, *args: Any, roles: set[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        labels = {value: str(label) for value, label in Role.choices}
+        choices = [(value, labels[value]) for value in Role.values if value in roles]
+        self.fields["role"].choices = choices  # type: ignore[attr-defined]
+
+
+class SettingsForm(forms.Form):
+    """The settings of a space."""
+
+    name = forms.CharField(label="Name", max_length=100)
+    timezone = forms.ChoiceField(
+        label="Time zone", choices=lambda: [(zone, zone.replace("_", " ")) for zone in sorted(available_timezones())],
+        help_text="Days of the journal begin and end by it.",
+    )  # fmt: skip
+    language = forms.ChoiceField(
+        label="Language", choices=LANGUAGES, help_text="The search knows its word forms besides those of others."
+    )
+    agent_core_writes = forms.ChoiceField(
+        label="Tools may write core memories", choices=[("allow", "Yes"), ("deny", "No, only people")],
+        help_text="Core memories are shown to every tool at the start of every task.",
+    )  # fmt: skip
+    context_namespaces = forms.CharField(
+        label="Key-value namespaces in the context", required=False, max_length=2000,
+        help_text="Tools see these values at the start of a task. Names separated by commas.",
+    )  # fmt: skip
+    dreams_enabled = forms.BooleanField(
+        label="Dreams", required=False,
+        help_text="A connected tool may tidy the memory up once a day, under strict rules; each time can be undone.",
+    )  # fmt: skip
+    events_kept_days = forms.IntegerField(
+        label="Days that the event log is kept", min_value=1, max_value=3650
+    )  # fmt: skip
+
+    def clean(self) -> dict[str, Any]:
+        """Check the answers with the rules of PATCH /v1/space."""
+        data = super().clean() or {}
+        if not self.errors:
+            try:
+                self.update = parse(SpaceUpdate, self.raw(data))
+            except Invalid as error:
+                for path, sentences in error.details["fields"].items():
+                    self.add_error(path.partition(".")[0], sentences)
+        return data
+
+    @staticmethod
+    def raw(data: dict[str, Any]) -> dict[str, Any]:
+        """Return the answers in the shape of the body of PATCH /v1/space."""
+        names = [part.strip() for part in data["context_namespaces"].split(",")]
+        return data | {"context_namespaces": [name for name in names if name]}
+
+    def changes(self) -> dict[str, Any]:
+        """Return the settings of a valid form by name."""
+        return self.update.model_dump(exclude_unset=True)
+
+
+class NameForm(forms.Form):
+    """What a person is called."""
+
+    name = forms.CharField(
+        label="Name", max_length=150, required=False, help_text="People who share a space with you see it."
+    )

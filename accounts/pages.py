@@ -13,6 +13,10 @@ from accounts.models import Space
 from accounts.pageviews import PageRequest, page, safe_back
 from accounts.services import space_create
 from accounts.sessions import SPACE, session_access, space_open
+from apikeys.pages import keys_of
+from events.charts import chart
+from events.usage import usage
+from memories.models import Memory
 
 
 @require_GET
@@ -26,8 +30,17 @@ def landing(request: HttpRequest) -> HttpResponse:
 @require_GET
 @page("read")
 def home(request: PageRequest) -> HttpResponse:
-    """Show what the tools remembered lately and what waits for the person."""
-    return render(request, "accounts/home.html", {})
+    """Show what the tools remembered lately, what waits for the person, and the last days in numbers."""
+    access = request.access
+    newest = Memory.objects.visible_to(access).order_by("-created_at", "-id")[:8]
+    week = usage(access, days=14)
+    keys = list(keys_of(access).order_by("-created_at")[:50]) if "keys" in request.may else []
+    context = {
+        "memories": newest, "chart": chart("Writes", week.days, week.series["writes"]),
+        "totals": {name: week.total(name) for name in week.series}, "keys": keys[:5],
+        "connected": any(key.last_used_at for key in keys),
+    }  # fmt: skip
+    return render(request, "accounts/home.html", context)
 
 
 @require_POST
@@ -51,10 +64,3 @@ def space_new(request: HttpRequest) -> HttpResponse:
         messages.success(request, f"{space.name} is open. Invite the people who share it.")
         return redirect("team")
     return render(request, "accounts/space_new.html", {"form": form, "first": session_access(request) is None})
-
-
-@require_GET
-@login_required
-def account(request: HttpRequest) -> HttpResponse:
-    """Show where a person changes their address, password, second step and sessions."""
-    return render(request, "accounts/account.html", {})

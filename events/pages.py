@@ -17,13 +17,16 @@ from django.views.decorators.http import require_GET
 from accounts.access import Access, space_transaction
 from accounts.pageviews import PageRequest, page
 from api.timestamps import timestamp_format
+from events.charts import chart
 from events.models import Event
+from events.usage import stored, stored_by_tool, usage
 from events.words import GROUPS, event_words
 
 PAGE = 50
 CSV_PAGE = 2_000
 CSV_ROWS = 100_000
 COLUMNS = ("at", "actor_kind", "actor", "type", "object_kind", "object_ids", "channel", "ip", "request_id")
+DRAWN = {"writes": "Writes", "searches": "Searches", "recalls": "Reads and recalls", "tokens": "AI tokens"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -131,3 +134,18 @@ def event_csv(request: PageRequest) -> StreamingHttpResponse:
     response = StreamingHttpResponse(csv_lines(request.access, Filter.read(request.GET)), content_type="text/csv")
     response.headers["Content-Disposition"] = 'attachment; filename="events.csv"'
     return response
+
+
+@require_GET
+@page("read")
+def usage_page(request: PageRequest) -> HttpResponse:
+    """Draw how much the space was used in the last thirty days, by day and by tool."""
+    found = usage(request.access)
+    curve, memories, size = stored(request.access, found.days)
+    charts = [chart(words, found.days, found.series[name]) for name, words in DRAWN.items()]
+    context = {
+        "charts": charts, "storage": chart("Memories stored", found.days, curve), "actors": found.actors,
+        "memories": memories, "size": size, "tools": stored_by_tool(request.access),
+        "totals": [(words, found.total(name)) for name, words in DRAWN.items()],
+    }  # fmt: skip
+    return render(request, "events/usage.html", context)

@@ -43,7 +43,7 @@ class Listing:
     """One view of the memories: a search or a list, its filters and its place."""
 
     q: str = ""
-    mode: str = "hybrid"
+    mode: Any = "hybrid"
     view: str = "list"
     type: str = ""
     tool: str = ""

@@ -101,7 +101,9 @@ def map_draw(memories: Sequence[Memory]) -> Map:
         )
         for (kind, name), (x, y) in zip(names, places, strict=True)
     ]  # fmt: skip
-    lines = [(topics[a], topics[b]) for a, b in combinations(range(size), 2) if meets[a, b]]
+    pairs = [(a, b) for a, b in combinations(range(size), 2) if meets[a, b]]
+    pairs.sort(key=lambda pair: -meets[pair])
+    lines = [(topics[a], topics[b]) for a, b in pairs[: 2 * size]]  # more would hide what they show
     return Map(topics, dots_place(memories, topics, index), lines)
 
 

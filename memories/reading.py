@@ -33,12 +33,9 @@ def marked(text: str, query: str) -> SafeString:
 
 def why_words(scores: dict[str, Any]) -> list[str]:
     """Return in words why a search found a memory, from the reasons that the search gives."""
-    words = []
-    if scores.get("keyword") or scores.get("keyword_rank"):
-        words.append("its words match")
-    if scores.get("semantic") or scores.get("semantic_rank"):
-        words.append("its meaning is close")
-    return words
+    if scores.get("keyword"):
+        return ["its words match"]
+    return ["its meaning is close"] if scores.get("semantic") else []
 
 
 def diff(before: str, after: str) -> SafeString:

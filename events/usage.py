@@ -1,0 +1,86 @@
+"""How much a space is used, by day and by tool, from the event log."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from accounts.access import Access
+
+DAYS = 30
+# What each drawing counts: events whose type is one of these.
+SERIES = {
+    "writes": ("memory.created", "memory.updated", "memory.imported", "memory.remembered", "journal.written",
+               "record.created", "record.updated", "kv.set"),
+    "searches": ("memory.searched",),
+    "recalls": ("memory.recalled", "memory.read", "memory.listed", "context.read"),
+}  # fmt: skip
+BY_DAY = """
+SELECT (at AT TIME ZONE %s)::date, type, actor_kind, actor_name, count(*),
+       coalesce(sum((details->>'tokens')::bigint) FILTER (WHERE details->>'tokens' ~ '^[0-9]{1,12}$'), 0)
+FROM events_event
+WHERE space_id = %s AND at >= %s
+GROUP BY 1, 2, 3, 4
+"""
+STORED = """
+SELECT (created_at AT TIME ZONE %(zone)s)::date, count(*), coalesce(sum(octet_length(content)), 0)
+FROM memories_memory WHERE space_id = %(space)s AND status = 'active' GROUP BY 1 ORDER BY 1
+"""
+STORED_BY_TOOL = """
+SELECT source_tool, count(*), coalesce(sum(octet_length(content)), 0)
+FROM memories_memory WHERE space_id = %s AND status = 'active' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 12
+"""
+
+
+@dataclass(slots=True)
+class Usage:
+    """Counts of the last days: each series by day, and each actor's totals by series."""
+
+    days: list[date]
+    series: dict[str, list[int]] = field(default_factory=dict)
+    actors: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def total(self, name: str) -> int:
+        """Return the sum of one series."""
+        return sum(self.series[name])
+
+
+def usage(access: Access, days: int = DAYS) -> Usage:
+    """Return what happened in the space on each of the last days, in the current time zone."""
+    today = timezone.localdate()
+    found = Usage([today - timedelta(days=back) for back in range(days - 1, -1, -1)])
+    place = {day: number for number, day in enumerate(found.days)}
+    found.series = {name: [0] * days for name in (*SERIES, "tokens")}
+    kinds = {kind: name for name, types in SERIES.items() for kind in types}
+    totals: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys((*SERIES, "tokens"), 0))
+    since = timezone.now() - timedelta(days=days)
+    with connection.cursor() as cursor:
+        cursor.execute(BY_DAY, [timezone.get_current_timezone_name(), access.space_id, since])
+        for day, kind, actor_kind, actor, count, tokens in cursor.fetchall():
+            name = kinds.get(kind)
+            if day not in place or (name is None and not tokens):
+                continue
+            counted = {name: count} if name else {}
+            for series, amount in (counted | {"tokens": tokens}).items():
+                found.series[series][place[day]] += amount
+                totals[actor or actor_kind][series] += amount
+    found.actors = dict(sorted(totals.items(), key=lambda item: -sum(item[1].values()))[:12])
+    return found
+
+
+def stored(access: Access, days: list[date]) -> tuple[list[int], int, int]:
+    """Return how many memories were stored by the end of each day, their number and their bytes of text."""
+    with connection.cursor() as cursor:
+        cursor.execute(STORED, {"zone": timezone.get_current_timezone_name(), "space": access.space_id})
+        rows = cursor.fetchall()
+    curve = [sum(count for made, count, _ in rows if made <= day) for day in days]
+    return curve, sum(row[1] for row in rows), sum(row[2] for row in rows)
+
+
+def stored_by_tool(access: Access) -> list[tuple[str, int, int]]:
+    """Return the tools with the most memories: name, memories, bytes of text."""
+    with connection.cursor() as cursor:
+        cursor.execute(STORED_BY_TOOL, [access.space_id])
+        return [(tool, count, size) for tool, count, size in cursor.fetchall()]
