@@ -35,7 +35,7 @@ lint: $(VENV)/.development
 	$(PY) -m ruff format --check .
 	$(TEST_DATA) $(PY) -m mypy
 	$(TEST_DATA) $(PY) manage.py makemigrations --check --dry-run
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-logo
 	$(PRODUCTION_LIKE) $(PY) manage.py check --deploy --fail-level WARNING
 
 format: $(VENV)/.development

@@ -21,6 +21,14 @@ def listen_address() -> tuple[str, int]:
     return host, int(port)
 
 
+def whole_number(name: str, default: int) -> int:
+    """Return the whole number in an environment variable, at least 1; raise StartError otherwise."""
+    value = os.environ.get(name) or str(default)
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        raise StartError(f"{name} must be a whole number of at least 1, not {value!r}.")
+    return int(value)
+
+
 def healthy(host: str, port: int) -> bool:
     """Tell whether GET /v1/health at an address of this machine answers 200 within two seconds."""
     wildcard = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound

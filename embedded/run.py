@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from embedded.errors import StartError
 from embedded.folder import DataFolder, Lock
 from embedded.health import healthy, listen_address
 from embedded.launch import die_with_parent, start
+from embedded.programs import GENTLE_STOP, beat, web, worker
 from embedded.server import SECONDS_TO_START, Server
 from embedded.servers import data_dir, needed, stop_leftovers, users_lock
 from embedded.supervisor import Service, StopRequested, Supervisor
@@ -58,9 +59,11 @@ def _run(supervisor: Supervisor, folder: DataFolder) -> None:
         supervisor.add(_server_service(server), seconds=SECONDS_TO_START)
         server.furnish()
     supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
+    if os.environ.get("OMP_ENV") == "production":
+        supervisor.run_to_end(_command_service("Collecting the static files", "collectstatic", "--noinput", "-v", "0"))
     account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
     try:
-        for service in _app_services(folder):
+        for service in _app_services():
             supervisor.add(service, seconds=SECONDS_FOR_HEALTH)
     except StartError:
         if account:
@@ -128,37 +131,20 @@ def _command_service(name: str, *words: str) -> Service:
     )
 
 
-def _app_services(folder: DataFolder) -> list[Service]:
-    python = sys.executable
-    # A container's root is as good a user as any here; the messages carry nothing that is executed.
-    quiet = "ignore:You're running the worker with superuser privileges"
-    celery = [python, "-W", quiet, "-m", "celery", "--quiet", "--app", "config.celery:app"]
-    # One slot more than cores, since jobs that wait for an AI provider use none.
-    slots = os.environ.get("OMP_WORKER_PROCESSES") or str((os.cpu_count() or 1) + 1)
-    web = [python, "-m", "embedded.web"]
-    worker = [
-        *(*celery, "worker", "--queues", "default,ai,embed,import", "--concurrency", slots),
-        *("-O", "fair", "--without-mingle", "--without-gossip", "--without-heartbeat", "--loglevel", "WARNING"),
-    ]
-    beat = [
-        *(*celery, "beat", "--loglevel", "WARNING", "--pidfile", ""),
-        *("--schedule", str(folder.root / "celerybeat-schedule")),
-    ]
-    # Asked to end, the worker does not wait for long jobs: it hands them back to the queue.
-    gentle = os.environ | {"REMAP_SIGTERM": "SIGQUIT"}
+def _app_services() -> list[Service]:
+    def service(name: str, command: list[str], ready: Callable[[], bool] | None = None) -> Service:
+        environment = os.environ | GENTLE_STOP
+        return Service(
+            name=name,
+            start=lambda: start(command, death_signal=signal.SIGTERM, env=environment),
+            ready=ready,
+            stage=1,
+        )
+
     return [
-        Service(
-            name="The web server",
-            start=lambda: start(web, death_signal=signal.SIGTERM),
-            ready=lambda: healthy(*listen_address()),
-            stage=1,
-        ),
-        Service(
-            name="The Celery worker",
-            start=lambda: start(worker, death_signal=signal.SIGTERM, env=gentle),
-            stage=1,
-        ),
-        Service(name="Celery beat", start=lambda: start(beat, death_signal=signal.SIGTERM), stage=1),
+        service("The web server", web(), ready=lambda: healthy(*listen_address())),
+        service("The Celery worker", worker()),
+        service("Celery beat", beat()),
     ]
 
 

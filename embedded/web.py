@@ -10,18 +10,10 @@ from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
 from embedded.errors import StartError
-from embedded.health import listen_address
+from embedded.health import listen_address, whole_number
 
 #: Answers still under way when the server is told to end get this long.
 SECONDS_TO_FINISH = 5
-
-
-def number(name: str, default: int) -> int:
-    """Return the whole number in an environment variable, at least 1; raise StartError otherwise."""
-    value = os.environ.get(name) or str(default)
-    if not value.isascii() or not value.isdigit() or int(value) < 1:
-        raise StartError(f"{name} must be a whole number of at least 1, not {value!r}.")
-    return int(value)
 
 
 def serve() -> None:
@@ -35,8 +27,8 @@ def serve() -> None:
         http=HTTPModes.http1,
         websockets=False,
         # Two processes use two cores; the threads of each cover waits for PostgreSQL and slow readers.
-        workers=number("OMP_WEB_PROCESSES", max(2, os.cpu_count() or 1)),
-        blocking_threads=number("OMP_WEB_THREADS", 16),
+        workers=whole_number("OMP_WEB_PROCESSES", max(2, os.cpu_count() or 1)),
+        blocking_threads=whole_number("OMP_WEB_THREADS", 16),
         # A thread keeps its connection to PostgreSQL, so it is worth keeping for longer than 30 seconds.
         blocking_threads_idle_timeout=600,
         workers_kill_timeout=SECONDS_TO_FINISH,

