@@ -8,6 +8,9 @@ from config.health import health
 from events.views import EventsView
 from memories.factviews import HistoryView, RecallView, RememberView, RestoreView
 from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
+from notebook.kvviews import NamespacesView, NamespaceView, ValueView
+from notebook.recordviews import CollectionsView, RecordsBatchView, RecordsView, RecordView
+from notebook.views import JournalEntryView, JournalView
 
 urlpatterns = [
     path("health", health, name="health"),
@@ -25,4 +28,13 @@ urlpatterns = [
     path("memories/<str:memory_id>/restore", RestoreView.as_view(), name="memory-restore"),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/similar", MemorySimilarView.as_view(), name="memory-similar"),
+    path("journal", JournalView.as_view(), name="journal-entries"),
+    path("journal/<str:kind>/<str:date>", JournalEntryView.as_view(), name="journal-entry"),
+    path("records", CollectionsView.as_view(), name="collections"),
+    path("records/<str:collection>", RecordsView.as_view(), name="records"),
+    path("records/<str:collection>/batch", RecordsBatchView.as_view(), name="records-batch"),
+    path("records/<str:collection>/<str:id>", RecordView.as_view(), name="record"),
+    path("kv", NamespacesView.as_view(), name="namespaces"),
+    path("kv/<str:ns>", NamespaceView.as_view(), name="namespace"),
+    path("kv/<str:ns>/<path:key>", ValueView.as_view(), name="value"),
 ]

@@ -173,6 +173,7 @@ INSTALLED_APPS = [
     "events",
     "memories",
     "aiworker",
+    "notebook",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
