@@ -103,7 +103,7 @@ def kv_set(*, access: Access, data: KvSet) -> KeyValue:
     ns_check(data.ns)
     statement = {None: UPSERT, 0: CREATE_ONLY}.get(data.expected_version, AT_VERSION)
     now = clock.now()
-    names = {"space_id": access.space_id, "ns": data.ns, "key": data.key}
+    names: dict[str, Any] = {"space_id": access.space_id, "ns": data.ns, "key": data.key}
     with connection.cursor() as cursor:
         cursor.execute(
             statement, names | {"value": json.dumps(data.value), "now": now, "expected": data.expected_version}
@@ -122,7 +122,7 @@ def kv_set(*, access: Access, data: KvSet) -> KeyValue:
 def kv_delete(*, access: Access, ns: str, key: str, expected_version: int | None = None) -> None:
     """Delete a value; its version counts on. Raises NotFound, VersionConflict, Forbidden."""
     ns_check(ns)
-    names = {"space_id": access.space_id, "ns": ns, "key": key}
+    names: dict[str, Any] = {"space_id": access.space_id, "ns": ns, "key": key}
     with connection.cursor() as cursor:
         cursor.execute(DELETE, names | {"now": clock.now(), "expected": expected_version})
         row = cursor.fetchone()
