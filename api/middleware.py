@@ -12,6 +12,11 @@ logger = logging.getLogger("commonplace.request")
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
+def log_details(request: HttpRequest, **details: str) -> None:
+    """Add fields to the request's log line: names of ours, never what a client sent."""
+    request.log_details = getattr(request, "log_details", {}) | details  # type: ignore[attr-defined]
+
+
 class RequestIdMiddleware:
     """Gives every request an id, which its answer carries as X-Request-Id, and writes its log line.
 
@@ -37,6 +42,7 @@ class RequestIdMiddleware:
                 "status": response.status_code, "ms": round((time.perf_counter() - started) * 1000, 1),
                 "request_id": request.request_id,  # type: ignore[attr-defined]
                 "key": access.credential if access else None,
-            },
+            }
+            | getattr(request, "log_details", {}),
         )  # fmt: skip
         return response

@@ -49,15 +49,19 @@ def client_ip(request: HttpRequest) -> str | None:
     return request.META.get("REMOTE_ADDR") or None
 
 
-def key_authenticate(key: str, request: HttpRequest, *, channel: Channel) -> Access | None:
+def key_authenticate(
+    key: str, request: HttpRequest, *, channel: Channel, durable: bool | None = None
+) -> Access | None:
     """Return the access of a usable key, None when there is no such key.
 
     Must run inside a transaction: the statement that finds the key sets the space for row-level security until
-    the transaction ends. A request that only reads commits its audit event without waiting for the disk.
+    the transaction ends. A request that only reads commits its audit event without waiting for the disk; the
+    method tells which do, unless `durable` does.
     """
-    durable = "off" if request.method in SAFE_METHODS else "on"
+    if durable is None:
+        durable = request.method not in SAFE_METHODS
     with connection.cursor() as cursor:
-        cursor.execute(LOOKUP, [durable, key_digest(key)])
+        cursor.execute(LOOKUP, ["on" if durable else "off", key_digest(key)])
         row = cursor.fetchone()
         if row is None:
             return None

@@ -61,17 +61,24 @@ def limits_take(access: Access) -> dict[str, str]:
 
     Raises RateLimited, with the headers, when a bucket is empty. While Redis is away every request passes.
     """
-    limits = rules()
+    owners = {"space": f"{access.space_id}", "key": f"{access.actor_kind}:{access.actor_id}"}
+    return buckets_take([(rule, owners[rule.name]) for rule in rules()])
+
+
+def buckets_take(limits: list[tuple[Rule, str]]) -> dict[str, str]:
+    """Take a token from the bucket of each rule and owner, or from none; return the RateLimit headers of the last.
+
+    Raises RateLimited, with the headers, when a bucket is empty. While Redis is away every request passes.
+    """
     if not limits:
         return {}
-    owners = {"space": f"{access.space_id}", "key": f"{access.actor_kind}:{access.actor_id}"}
-    keys = [f"rate:{rule.name}:{owners[rule.name]}" for rule in limits]
-    numbers = [number for rule in limits for number in (rule.per_minute / 60, rule.size)]
+    keys = [f"rate:{rule.name}:{owner}" for rule, owner in limits]
+    numbers = [number for rule, _ in limits for number in (rule.per_minute / 60, rule.size)]
     answer: Any = breaker.call(lambda: client().eval(BUCKETS, len(keys), *keys, *numbers))
     if answer is None:
         return {}
     empty, left, wait_ms = answer
-    rule = limits[empty - 1] if empty else limits[-1]
+    rule = limits[empty - 1][0] if empty else limits[-1][0]
     wait = max(1, math.ceil(wait_ms / 1000))
     headers = {
         "RateLimit-Policy": f'"{rule.name}";q={rule.size};w={rule.window}',

@@ -16,6 +16,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from embedded.servers import addresses
+from grants.scopes import GRANT_SCOPES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
@@ -71,6 +72,7 @@ DATA_DIR = Path(env_str("OMP_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
 PORT = env_int("PORT", 8000, minimum=1)
 ALLOWED_HOSTS = env_list("OMP_ALLOWED_HOSTS", "*" if not PRODUCTION else "")
 PUBLIC_URL = env_str("OMP_PUBLIC_URL", f"http://localhost:{PORT}").rstrip("/")
+PUBLIC_URL_GIVEN = bool(env_str("OMP_PUBLIC_URL"))
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
 
 
@@ -166,6 +168,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "oauth2_provider",
     "config",
     "accounts",
     "apikeys",
@@ -174,6 +177,8 @@ INSTALLED_APPS = [
     "memories",
     "aiworker",
     "notebook",
+    "grants",
+    "mcpserver",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
@@ -335,7 +340,7 @@ SPECTACULAR_SETTINGS = {
 }
 CORS_ALLOW_ALL_ORIGINS = True
 CORS_ALLOW_CREDENTIALS = False
-CORS_URLS_REGEX = r"^/(v1|mcp)(/|$)"
+CORS_URLS_REGEX = r"^/(v1|mcp|\.well-known|oauth/(token|register|revoke))(/|$)"
 CORS_ALLOW_HEADERS = [
     "accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "mcp-method",
     "mcp-name", "mcp-protocol-version", "mcp-session-id", "prefer", "x-api-key", "x-request-id",
@@ -345,6 +350,49 @@ CORS_EXPOSE_HEADERS = [
     "www-authenticate", "x-request-id", "x-search-pending",
 ]  # fmt: skip
 CORS_PREFLIGHT_MAX_AGE = 86_400
+
+# The MCP endpoint, and OAuth for it
+MCP_ORIGINS = frozenset(env_list("OMP_MCP_ORIGINS"))  # pages that may call /mcp from a browser; * for all
+MCP_AI_TOOLS = env_bool("OMP_MCP_AI_TOOLS", False)  # extract_memories and compress_conversation as tools
+OAUTH_APP_SCHEMES = frozenset(
+    {"cursor", "vscode", "vscode-insiders", "windsurf", "zed"} | set(env_list("OMP_OAUTH_APP_SCHEMES"))
+)
+if OAUTH_APP_SCHEMES & {"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"}:
+    raise ImproperlyConfigured("OMP_OAUTH_APP_SCHEMES may only name the schemes of applications.")
+OAUTH_REGISTRATIONS_PER_MINUTE = env_int("OMP_OAUTH_REGISTRATIONS_PER_MINUTE", 30, minimum=1)
+OAUTH_LOCAL_CLIENTS = env_bool("OMP_OAUTH_LOCAL_CLIENTS", False)
+if OAUTH_LOCAL_CLIENTS and PRODUCTION:
+    raise ImproperlyConfigured("OMP_OAUTH_LOCAL_CLIENTS is for development: it lets strangers reach this machine.")
+OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth2_provider.Application"  # named because foreign keys point to it
+OAUTH2_PROVIDER = {
+    "OAUTH2_VALIDATOR_CLASS": "grants.validator.GrantValidator",
+    "SCOPES": GRANT_SCOPES,
+    "DEFAULT_SCOPES": ["read"],
+    "OIDC_ISS_ENDPOINT": PUBLIC_URL if PUBLIC_URL_GIVEN else "",
+    "ACCESS_TOKEN_GENERATOR": "grants.authentication.access_token_generate",
+    "REFRESH_TOKEN_GENERATOR": "grants.authentication.refresh_token_generate",
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3_600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 90 * 86_400,
+    "ROTATE_REFRESH_TOKEN": True,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "PKCE_REQUIRED": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http", *sorted(OAUTH_APP_SCHEMES)],
+    "ALLOW_LOCALHOST_LOOPBACK": True,
+    "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "grants.documents.DocumentFetcher",
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+}
+# Plain http redirects are for applications on the person's own machine; grants.validator takes no others.
+SILENCED_SYSTEM_CHECKS = ["oauth2_provider.W008"]
 
 # The AI side
 AI_PROVIDER = env_choice("OMP_AI_PROVIDER", "anthropic", ("anthropic", "openai"))
@@ -376,6 +424,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BEAT_SCHEDULE = {
+    "grants-purge": {"task": "grants.purge", "schedule": crontab(minute=20, hour=3)},
     "memories-purge": {"task": "memories.purge", "schedule": crontab(minute="*/10")},
     "jobs-sweep": {"task": "jobs.sweep", "schedule": 30.0},
 }

@@ -9,9 +9,14 @@ from django.views.generic import RedirectView
 
 from api.errors import ApiError, NotFound, api_request, error_response
 from config import health
+from mcpserver.pages import ConnectView
+from mcpserver.transport import mcp
 
 urlpatterns = [
     path("v1/", include("api.urls")),
+    path("mcp", mcp, name="mcp"),
+    path("connect", ConnectView.as_view(), name="connect"),
+    path("", include("grants.urls")),
     path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
     path("admin/login/", RedirectView.as_view(url="/accounts/login/?next=/admin/")),  # second steps hold there too

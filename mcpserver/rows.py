@@ -1,0 +1,6 @@
+"""The rows of the table of tools."""
+
+from mcpserver.tools import Tool
+
+ROWS: list[Tool] = []
+AI_ROWS: list[Tool] = []
