@@ -188,6 +188,8 @@ def job_wait(access: Access, job_id: str, seconds: float) -> Job:
             job = job_get(access, job_id)
         if job.status not in OPEN or time.monotonic() >= deadline:
             return job
+        if pause > 0.2:
+            connection.close()  # a long wait holds no connection (docs/adr/0003)
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
         pause = min(pause * 1.5, 0.5)
 

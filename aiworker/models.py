@@ -92,3 +92,23 @@ class JobInput(models.Model):
 
     def __str__(self) -> str:
         return f"{self.job_id} {self.seq}"
+
+
+class AiUsage(models.Model):
+    """What a space's calls of one model came to on one day (UTC)."""
+
+    pk = models.CompositePrimaryKey("space_id", "day", "provider", "model", "purpose")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    day = models.DateField()
+    provider = models.CharField(max_length=20)
+    model = models.CharField(max_length=100)
+    purpose = models.CharField(max_length=20)
+    calls = models.PositiveBigIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    cost_micros = models.BigIntegerField(null=True, help_text="Millionths of a US dollar; null: price not known.")
+
+    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.provider} {self.model} {self.purpose}"

@@ -3,8 +3,10 @@
 from django.urls import path
 
 from accounts.views import MeView, SpaceView
+from aiworker.ai_views import CompressView, ExtractView, UsageView
 from aiworker.views import JobCancelView, JobView
 from config.health import health
+from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
 from events.views import EventsView
 from memories.factviews import HistoryView, RecallView, RememberView, RestoreView
 from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
@@ -17,6 +19,13 @@ urlpatterns = [
     path("me", MeView.as_view(), name="me"),
     path("space", SpaceView.as_view(), name="space"),
     path("events", EventsView.as_view(), name="events"),
+    path("extract", ExtractView.as_view(), name="extract"),
+    path("compress", CompressView.as_view(), name="compress"),
+    path("usage", UsageView.as_view(), name="usage"),
+    path("conversations", ConversationsView.as_view(), name="conversations"),
+    path("conversations/extract", ConversationsExtractView.as_view(), name="conversations-extract"),
+    path("conversations/<str:conversation_id>", ConversationView.as_view(), name="conversation"),
+    path("handoff", HandoffView.as_view(), name="handoff"),
     path("jobs/<str:job_id>", JobView.as_view(), name="job"),
     path("jobs/<str:job_id>/cancel", JobCancelView.as_view(), name="job-cancel"),
     path("memories", MemoriesView.as_view(), name="memories"),

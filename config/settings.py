@@ -179,6 +179,7 @@ INSTALLED_APPS = [
     "notebook",
     "grants",
     "mcpserver",
+    "conversations",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
@@ -399,7 +400,23 @@ AI_PROVIDER = env_choice("OMP_AI_PROVIDER", "anthropic", ("anthropic", "openai")
 AI_API_KEY = env_str("OMP_AI_API_KEY")
 AI_BASE_URL = env_str("OMP_AI_BASE_URL")
 AI_MODEL = env_str("OMP_AI_MODEL")
+AI_MODELS = {
+    name: env_str(f"OMP_AI_{name.upper()}_MODEL", AI_MODEL if name == AI_PROVIDER else "")
+    for name in ("anthropic", "openai")
+}
+AI_BASE_URLS = {
+    name: env_str(f"OMP_AI_{name.upper()}_BASE_URL", AI_BASE_URL).rstrip("/") for name in ("anthropic", "openai")
+}
+for url in AI_BASE_URLS.values():
+    if url and not url.startswith(("http://", "https://")):
+        raise ImproperlyConfigured("OMP_AI_BASE_URL must begin with http:// or https://.")
 AI_WAIT_SECONDS = env_int("OMP_AI_WAIT_SECONDS", 60)
+# A waiting request holds a thread of the web server; more than these answer 202 at once.
+AI_WAITING_REQUESTS = env_int("OMP_AI_WAITING_REQUESTS", 4)
+AI_TIMEOUT_SECONDS = env_int("OMP_AI_TIMEOUT_SECONDS", 120, minimum=1)
+AI_RETRIES = env_int("OMP_AI_RETRIES", 3)
+AI_BACKOFF_MS = env_int("OMP_AI_BACKOFF_MS", 1_000)
+AI_PRICES = env_str("OMP_AI_PRICES")  # "input,output" in US dollars for a million tokens, when the model's is unknown
 
 # Celery. Messages carry ids only; PostgreSQL holds the state, so a lost message is found again by the sweep.
 CELERY_BROKER_URL = (
@@ -444,6 +461,10 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "CRITICAL"},  # api.middleware logs each request once, without its content
         "django.db.backends": {"level": "WARNING"},
+        # At DEBUG these write whole requests, transcripts included.
+        "anthropic": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
     },
 }
 

@@ -1,0 +1,169 @@
+"""A transcript becomes memories, once (OMP 0.1, section 3.3)."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from django.db import connection
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from accounts.access import Access, space_transaction
+from aiworker.jobs import Progress
+from aiworker.models import Job, JobInput
+from aiworker.prompts import extract_prompt
+from aiworker.review import Proposal, proposals_review, stored_alike, tags_tidy, tombstoned
+from aiworker.secretscan import secrets_mask
+from aiworker.segments import Segment, parts_of, segments_of, span_of
+from aiworker.work import Desk, Material, material_of
+from memories.models import Memory
+from memories.schemas import MemoryCreate, SourceIn
+from memories.services import memories_create, memory_build
+
+# The parts' answers are kept beside the job's input, so that they go with it when the job ends.
+ANSWERS = 1_000_000
+MAX_MEMORIES = 200  # of one transcript; a model that gives more is not extracting
+
+
+class Extracted(BaseModel):
+    """A memory as a model gives it."""
+
+    model_config = ConfigDict(extra="ignore")
+    content: str
+    type: Literal["episodic", "semantic", "procedural"]
+    tags: list[Any] = Field(default_factory=list)
+    first: int = 0
+    last: int = 0
+
+
+class Extraction(BaseModel):
+    """A model's answer for one part; a bare list is read as its memories."""
+
+    model_config = ConfigDict(extra="ignore")
+    memories: list[Extracted]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return {"memories": value} if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a transcript came to: memories that are stored, what was left out, how many secrets it held."""
+
+    memory_ids: list[str]
+    skipped: Counter[str]
+    secrets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extractor:
+    """Extracts memories for one job. `access` is the job's, with the channel `extract`."""
+
+    access: Access
+    job: Job
+    progress: Progress
+    desk: Desk
+
+    def run(self, material: Material, step: Callable[[int, int], None], done: Callable[[Outcome], None]) -> Outcome:
+        """Extract and store the memories of one transcript.
+
+        `step` (part, parts) is called in the transaction that keeps a part's answer, `done` in the one that stores
+        the memories: so that a job taken up again after a crash asks and stores nothing twice.
+        """
+        masked, secrets = secrets_mask(material.transcript)
+        proposals = self._proposals(masked, material, step)
+        verdict = proposals_review(self.access, masked, proposals)
+        self.progress.check_cancelled()
+        with space_transaction(self.access):
+            self._one_at_a_time()
+            fresh, skipped = self._unknown_still(verdict.accepted), verdict.skipped
+            if len(fresh) < len(verdict.accepted):
+                skipped["duplicate"] += len(verdict.accepted) - len(fresh)
+            memories = [self._memory(material, proposal) for proposal in fresh]
+            if memories:
+                memories_create(access=self.access, memories=memories)
+            self._answers().filter(seq__gte=ANSWERS).delete()
+            outcome = Outcome([memory.id for memory in memories], skipped, secrets)
+            done(outcome)
+        return outcome
+
+    def _answers(self) -> Any:
+        return JobInput.objects.visible_to(self.access).filter(job_id=self.job.id)
+
+    def _proposals(self, masked: str, material: Material, step: Callable[[int, int], None]) -> list[Proposal]:
+        """Return what the model proposes for every part; a part answered before a crash is not asked again."""
+        parts = parts_of(segments_of(masked))
+        proposals: list[Proposal] = []
+        for index, part in enumerate(parts):
+            with space_transaction(self.access):
+                kept = self._answers().filter(seq=ANSWERS + index).first()
+            if kept is None:
+                prompt = extract_prompt(part, date=material.date, part=index + 1, parts=len(parts))
+                answer = self.desk.ask(prompt, Extraction)
+                with space_transaction(self.access):
+                    # First, since it fails when another attempt has taken the job over.
+                    step(index + 1, len(parts))
+                    JobInput.objects.create(
+                        space_id=self.access.space_id, job_id=self.job.id, seq=ANSWERS + index,
+                        data=answer.model_dump_json().encode(),
+                    )  # fmt: skip
+            else:
+                answer = Extraction.model_validate(json.loads(bytes(kept.data)))
+            proposals += [_proposal(part, found) for found in answer.memories]
+        return proposals[:MAX_MEMORIES]
+
+    def _one_at_a_time(self) -> None:
+        """Let one extraction of a space write at a time: two of the same transcript see each other's memories."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('extract', %s))", [self.access.space_id])
+
+    def _unknown_still(self, proposals: Sequence[Proposal]) -> list[Proposal]:
+        """Return the proposals that nobody has stored or deleted while the model and the review were at work."""
+        buried = tombstoned(self.access, [proposal.content for proposal in proposals])
+        return [
+            proposal for proposal in proposals
+            if proposal.content not in buried and stored_alike(self.access, proposal.content, mode="keyword") is None
+        ]  # fmt: skip
+
+    def _memory(self, material: Material, proposal: Proposal) -> Memory:
+        source = SourceIn(tool=material.tool, timestamp=material.date, session_id=material.session_id)
+        fields = {
+            "content": proposal.content, "type": proposal.type, "tags": proposal.tags, "source": source,
+            "namespace": material.namespace,
+            "source_ref": f"{material.origin or self.job.id}#{proposal.start}-{proposal.end}",
+        }  # fmt: skip
+        return memory_build(access=self.access, data=MemoryCreate.model_validate(fields))
+
+
+def _proposal(part: Sequence[Segment], found: Extracted) -> Proposal:
+    start, end = span_of(part, found.first, found.last)
+    return Proposal(found.content.strip(), found.type, tags_tidy(found.tags), start, end)
+
+
+def extract_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
+    """Do an extract job; return what it stored by id and what it left out.
+
+    {"extracted", "memory_ids", "skipped": {reason: n}, "secrets_masked", "usage"}.
+    """
+    if "state" in job.params:
+        return dict(job.params["state"])
+    access = replace(access, channel="extract")
+    material = material_of(access, job)
+    result: dict[str, Any] = {}
+
+    def step(part: int, parts: int) -> None:
+        progress.advance(part, parts + 1)
+
+    def done(outcome: Outcome) -> None:
+        result.update(
+            extracted=len(outcome.memory_ids), memory_ids=outcome.memory_ids, skipped=dict(outcome.skipped),
+            secrets_masked=outcome.secrets, usage=desk.account(),
+        )  # fmt: skip
+        progress.advance(job.total or 1, job.total or 1, state=result)
+
+    with Desk.of(access, material, "extract", progress.check_cancelled) as desk:
+        Extractor(access, job, progress, desk).run(material, step, done)
+    return result

@@ -1,0 +1,183 @@
+"""Which of the memories that a model proposes are stored: no secrets, no obedience, no inventions, nothing twice."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.access import Access, space_transaction
+from aiworker.secretscan import MARK, secret_spans
+from aiworker.segments import SENTENCE_END
+from api.text import text_clean, text_normal, text_problem
+from memories.models import Memory, Tombstone, content_digest
+from memories.schemas import MAX_CONTENT
+from memories.search import Mode, SearchQuery, search_memories
+
+MAX_TAGS = 5
+SIMILAR = 0.8  # share of common words from which two statements say the same; below it an update could be lost
+CANDIDATES = 5
+
+# A sentence that speaks to a model or to the memory system. Whatever follows it on its line is what it asks for, not
+# something about the person. "Remember that I ..." is not among these: people say so to their assistants and mean it.
+ORDER = re.compile(
+    r"""
+    \b(?:ignore|disregard|forget|override|ignorier\w*|vergiss|vergessen|ignorez|oubliez|ignora|ignoren|olvida|olviden)\b
+      .{0,40}\b(?:above|previous|prior|earlier|preceding|instruction\w*|prompt\w*|rules|
+        obige\w*|vorherige\w*|bisherige\w*|anweisung\w*|ci-dessus|précédent\w*|anterior\w*|instruccion\w*)\b
+    | \b(?:new|updated|system|developer|hidden)[ ](?:prompt|override|instructions?)\b
+    | \b(?:system|developer)[ ]?:\s
+    | \b(?:note|message|instructions?|attention)[ ](?:to|for)[ ](?:the[ ]|any[ ])?
+      (?:ai|assistant|model|llm|summari[sz]er|extractor|memory[ ](?:system|tool|extractor|assistant))\b
+    | \bmemory[ ](?:extraction|extractor|system)\b | \bsave_memories\b
+    | </?(?:system|instructions?|transcript|data)> | \[/?INST\] | <\|im_(?:start|end)\|>
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+WORD = re.compile(r"\w+")
+_NEGATIONS = """not no never none without stopped longer nicht kein keine keinen nie ohne ne pas jamais sans non
+    mai senza nunca não sem niet geen nooit inte aldrig не нет никогда без"""
+NEGATIONS = frozenset(_NEGATIONS.split())
+_COMMON = """the a an and or of to in on at for with by from is are was were be been has have had do does did user users
+    nutzer nutzerin benutzer utilisateur usuario usuaria utente gebruiker der die das und ein eine ist hat le la les et
+    un une est el los y es il lo e di che de het een en"""
+COMMON = frozenset(_COMMON.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A memory that a model proposes, with the span of the transcript (code points) that it cites."""
+
+    content: str
+    type: str
+    tags: list[str]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The proposals to store, in order, and how many were left out for which reason."""
+
+    accepted: list[Proposal] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def _unspaced(letter: str) -> bool:
+    """Return whether a letter belongs to a script without spaces: Chinese, Japanese, Korean, Thai."""
+    return "\u2e80" <= letter <= "\uffdc" or "\u0e00" <= letter <= "\u0e7f"
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text without case and accents; scripts without spaces give pairs of characters."""
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    words: list[str] = []
+    for match in WORD.finditer("".join(mark for mark in folded if not unicodedata.combining(mark))):
+        word = match.group()
+        dense = not word.isascii() and any(map(_unspaced, word))
+        words += [word[i : i + 2] for i in range(max(1, len(word) - 1))] if dense else [word]
+    return words
+
+
+def _stem(word: str) -> str:
+    """Return the beginning that a word shares with its inflections, roughly."""
+    return word if any(letter.isdigit() for letter in word) else word[: max(4, len(word) - 3)]
+
+
+def same_statement(one: str, other: str) -> bool:
+    """Return whether two texts say the same: nearly the same words, and exactly the same numbers and negations."""
+    if text_normal(one).casefold() == text_normal(other).casefold():
+        return True
+    first, second = words_of(one), words_of(other)
+    for kind in (str.isdigit, NEGATIONS.__contains__):
+        if {word for word in first if kind(word)} != {word for word in second if kind(word)}:
+            return False
+    left, right = _telling(one), _telling(other)
+    return bool(left) and len(left & right) / len(left | right) >= SIMILAR
+
+
+def tags_tidy(tags: Iterable[Any]) -> list[str]:
+    """Return a model's tags as the store takes them."""
+    tidy = [" ".join(text_clean(tag).replace(",", " ").split()).lower()[:50] for tag in tags if isinstance(tag, str)]
+    return list(dict.fromkeys(tag for tag in tidy if tag and not text_problem(tag)))[:MAX_TAGS]
+
+
+def _telling(text: str) -> set[str]:
+    return {_stem(word) for word in words_of(text) if word not in COMMON}
+
+
+def obedient(content: str, passage: str) -> bool:
+    """Return whether a memory owes more to an order in its passage than to what the person says there."""
+    honest: list[str] = []
+    ordered: list[str] = []
+    for line in passage.splitlines():
+        tainted = False
+        for sentence in SENTENCE_END.split(line):
+            tainted = tainted or bool(ORDER.search(sentence))
+            (ordered if tainted else honest).append(sentence)
+    if not ordered:
+        return False
+    telling = _telling(content)
+    return len(telling & _telling(" ".join(ordered))) > len(telling & _telling(" ".join(honest)))
+
+
+def _fault(access: Access, proposal: Proposal, transcript: str, known: frozenset[str]) -> str | None:
+    """Return why a proposal by itself is not stored, None when it may be."""
+    content = proposal.content
+    if text_problem(content) or not content.strip() or len(content) > MAX_CONTENT:
+        return "unusable"
+    if MARK in content or secret_spans(content):
+        return "secret"
+    if access.types is not None and proposal.type not in access.types:
+        return "not_allowed"
+    if ORDER.search(content) or obedient(content, transcript[proposal.start : proposal.end]):
+        return "instruction"
+    telling = _telling(content)
+    if telling and not telling & known:
+        return "ungrounded"
+    return None
+
+
+def proposals_review(access: Access, transcript: str, proposals: Sequence[Proposal]) -> Verdict:
+    """Return which proposals to store. Searches the space's memories, so call it outside of any transaction."""
+    verdict = Verdict()
+    known = frozenset(_telling(transcript))
+    for proposal in proposals:
+        fault = _fault(access, proposal, transcript, known)
+        if fault is None and any(same_statement(proposal.content, kept.content) for kept in verdict.accepted):
+            fault = "repeated"
+        if fault is None and stored_alike(access, proposal.content, mode="hybrid") is not None:
+            fault = "duplicate"
+        if fault:
+            verdict.skipped[fault] += 1
+        else:
+            verdict.accepted.append(proposal)
+    buried = tombstoned(access, [proposal.content for proposal in verdict.accepted])
+    kept = [proposal for proposal in verdict.accepted if proposal.content not in buried]
+    if len(kept) < len(verdict.accepted):
+        verdict.skipped["deleted_before"] += len(verdict.accepted) - len(kept)
+        verdict.accepted = kept
+    return verdict
+
+
+def stored_alike(access: Access, content: str, *, mode: Mode) -> str | None:
+    """Return the id of a stored memory that says the same, None when there is none.
+
+    A key that may not read is told of none: it learns nothing about what is stored.
+    """
+    if not access.may("memories:read"):
+        return None
+    found = search_memories(access, SearchQuery(q=content[:2_000], mode=mode, limit=CANDIDATES, rerank=False))
+    ids = [hit.memory_id for hit in found.hits]
+    with space_transaction(access):
+        texts = dict(Memory.objects.visible_to(access).filter(id__in=ids).values_list("id", "content"))
+    return next((id for id in ids if id in texts and same_statement(content, texts[id])), None)
+
+
+def tombstoned(access: Access, contents: Sequence[str]) -> frozenset[str]:
+    """Return those of the texts that were deleted from the space before."""
+    digests = {content_digest(access.space_id, content): content for content in contents}
+    with space_transaction(access):
+        rows = Tombstone.objects.visible_to(access).filter(digest__in=list(digests)).values_list("digest", flat=True)
+        return frozenset(digests[bytes(digest)] for digest in rows)
