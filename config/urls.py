@@ -26,6 +26,7 @@ urlpatterns = [
     path("", include("memories.urls")),
     path("", include("apikeys.urls")),
     path("", include("events.urls")),
+    path("", include("notebook.urls")),
 ]
 
 
