@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 SILENT_SECONDS = 30  # without a sign of life for so long, a running job's worker is taken for dead
 WAITING_SECONDS = 300  # queued for so long, a job's message is taken for lost; a second one does no harm
 PIECE_BYTES = 1024 * 1024
+KEPT_FROM = 1_000_000  # inputs from this number on are what a job's function keeps for its next attempt
 OPEN = (Job.Status.QUEUED, Job.Status.RUNNING)
 GAVE_UP = "gave_up"
 
@@ -46,7 +47,7 @@ class Kind:
     attempts: int = 5
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {"import": Kind("memories.transfer.jobs.import_run", "import", "import")}
 
 
 class JobStopped(Exception):
@@ -170,6 +171,19 @@ def job_inputs(access: Access, job: Job) -> Iterator[bytes]:
             return
         yield bytes(piece.data)
         seq += 1
+
+
+def job_keep(access: Access, job: Job, piece: bytes) -> None:
+    """Keep bytes for the job's next attempt until the job ends; in the transaction of the work that they are about."""
+    kept = JobInput.objects.visible_to(access).filter(job_id=job.id, seq__gte=KEPT_FROM).count()
+    JobInput.objects.create(space_id=job.space_id, job_id=job.id, seq=KEPT_FROM + kept, data=piece)
+
+
+def job_kept(access: Access, job: Job) -> list[bytes]:
+    """Return what earlier attempts have kept, in order."""
+    with space_transaction(access):
+        rows = JobInput.objects.visible_to(access).filter(job_id=job.id, seq__gte=KEPT_FROM).order_by("seq")
+        return [bytes(row.data) for row in rows]
 
 
 def job_get(access: Access, job_id: str) -> Job:

@@ -196,7 +196,7 @@ def _without_text(exception: Exception) -> tuple[type[Exception], Exception, Any
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response:
     """Turn any exception of an API view into its envelope and undo the transaction (DRF's hook)."""
     error = error_from(exception)
-    if connection.in_atomic_block:
+    if connection.in_atomic_block and getattr(context["view"], "atomic", True):
         transaction.set_rollback(True)
     headers = dict(error.headers)
     if isinstance(error, MethodNotAllowed):

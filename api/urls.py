@@ -9,6 +9,7 @@ from config.health import health
 from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
 from events.views import EventsView
 from memories.factviews import HistoryView, RecallView, RememberView, RestoreView
+from memories.transfer.views import ExportView, ImportView
 from memories.views import MemoriesBatchView, MemoriesSearchView, MemoriesView, MemorySimilarView, MemoryView
 from notebook.kvviews import NamespacesView, NamespaceView, ValueView
 from notebook.recordviews import CollectionsView, RecordsBatchView, RecordsView, RecordView
@@ -28,6 +29,8 @@ urlpatterns = [
     path("handoff", HandoffView.as_view(), name="handoff"),
     path("jobs/<str:job_id>", JobView.as_view(), name="job"),
     path("jobs/<str:job_id>/cancel", JobCancelView.as_view(), name="job-cancel"),
+    path("export", ExportView.as_view(), name="export"),
+    path("import", ImportView.as_view(), name="import"),
     path("memories", MemoriesView.as_view(), name="memories"),
     path("memories/batch", MemoriesBatchView.as_view(), name="memories-batch"),
     path("memories/search", MemoriesSearchView.as_view(), name="memories-search"),

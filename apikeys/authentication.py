@@ -49,7 +49,9 @@ def client_ip(request: HttpRequest) -> str | None:
     return request.META.get("REMOTE_ADDR") or None
 
 
-def key_authenticate(key: str, request: HttpRequest, *, channel: Channel, durable: bool | None = None) -> Access | None:
+def key_authenticate(
+    key: str, request: HttpRequest, *, channel: Channel, durable: bool | None = None
+) -> Access | None:
     """Return the access of a usable key, None when there is no such key.
 
     Must run inside a transaction: the statement that finds the key sets the space for row-level security until

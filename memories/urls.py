@@ -5,7 +5,6 @@ from django.urls import path
 from memories import pages, pages_bulk, pages_map
 
 urlpatterns = [
-    path("transfer", pages.memory_list, name="transfer"),
     path("memories", pages.memory_list, name="memory-list"),
     path("memories/new", pages.memory_new, name="memory-new"),
     path("memories/map", pages_map.memory_map, name="memory-map"),

@@ -1,0 +1,115 @@
+"""From the bytes of an import file to its records, one at a time; one reader for each format."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from api.body import json_decode
+from api.errors import ApiError, Invalid
+from api.jsonstream import json_pieces
+from api.schemas import parse
+from memories.transfer.schemas import Conflict, ConflictInBody
+
+MAX_RECORD_BYTES = 1024 * 1024
+MAX_STRAY_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A record that could not be read, with the error to report."""
+
+    error: ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that has been looked through: how many records it has, which strategy it asks for, the records.
+
+    A record is a JSON object in the shape of ImportRecord, or any other JSON value, or Broken. The same file always
+    gives the same records, so that a second reading can go on at the n-th.
+    """
+
+    total: int
+    conflict: Conflict | None
+    records: Iterator[Any]
+
+
+def record_decode(raw: bytes) -> Any:
+    """Return a record's JSON value, or Broken."""
+    if len(raw) > MAX_RECORD_BYTES:
+        return Broken(Invalid.field("", f"It has {len(raw)} bytes; a record has at most {MAX_RECORD_BYTES}."))
+    try:
+        return json_decode(raw)
+    except Invalid as error:
+        return Broken(Invalid(details={"fields": {"": error.details["fields"]["body"]}}))
+
+
+def read_omp(file: BinaryIO) -> Source:
+    """Read an OMP export file: {"memories": [...]} with, from this software, {"extension": {id: {...}}}.
+
+    The first reading finds out whether the file is whole before anything is stored. Raises Invalid.
+    """
+    extension: dict[str, bytes] = {}
+    total, found, conflict = 0, False, None
+    for piece in json_pieces(file):
+        if piece.key is None:
+            raise Invalid.field("body", 'It must be an object {"memories": [...]}.')
+        if piece.key == "memories":
+            found = found or piece.opens == "["
+            if not found or piece.name is not None:
+                raise Invalid.field("memories", "It must be a list.")
+            total += piece.raw is not None
+        elif piece.key == "extension" and piece.name is not None and piece.raw is not None:
+            extension[piece.name] = piece.raw
+        elif piece.key == "conflict" and piece.raw is not None:
+            if len(piece.raw) > MAX_STRAY_BYTES:
+                raise Invalid.field("conflict", "It is too long.")
+            conflict = parse(ConflictInBody, {"conflict": json_decode(piece.raw)}).conflict
+    if not found:
+        raise Invalid.field("memories", "It is required: the list of memories of an OMP export.")
+    return Source(total, conflict, _omp_records(file, extension))
+
+
+def _omp_records(file: BinaryIO, extension: dict[str, bytes]) -> Iterator[Any]:
+    file.seek(0)
+    for piece in json_pieces(file):
+        if piece.key != "memories" or piece.raw is None:
+            continue
+        record = record_decode(piece.raw)
+        known = extension.get(record["id"]) if isinstance(record, dict) and isinstance(record.get("id"), str) else None
+        if known is None:
+            yield record
+            continue
+        fields = record_decode(known)
+        yield fields if isinstance(fields, Broken) else (fields if isinstance(fields, dict) else {}) | record
+
+
+def read_ndjson(file: BinaryIO) -> Source:
+    """Read one memory a line; a first line without content that says `omp_version` is the header of our export."""
+    total = sum(1 for _ in _lines(file))
+    return Source(total, None, map(record_decode, _lines(file)))
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    file.seek(0)
+    first = True
+    for line in file:
+        text = line.strip()
+        if not text:
+            continue
+        header = first and b'"omp_version"' in text[:MAX_STRAY_BYTES] and b'"content"' not in text
+        first = False
+        if not header:
+            yield text
+
+
+READERS: dict[str, Callable[[BinaryIO], Source]] = {"omp": read_omp, "ndjson": read_ndjson}
+
+
+def source_open(file: BinaryIO, format: str | None) -> Source:
+    """Return what a file holds. Raises Invalid for an unknown format and for a file that is not of its format."""
+    reader = READERS.get(format or "omp")
+    if reader is None:
+        raise Invalid.field("format", f"It must be one of: {', '.join(READERS)}.")
+    file.seek(0)
+    return reader(file)

@@ -1,0 +1,77 @@
+"""Reading long JSON documents piece by piece."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.errors import Invalid
+from api.jsonstream import Piece, json_pieces
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+class Trickle(io.BytesIO):
+    """A stream that gives at most so many bytes at a time."""
+
+    def __init__(self, data: bytes, step: int) -> None:
+        super().__init__(data)
+        self.step = step
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self.step)
+
+
+def rebuilt(pieces: list[Piece]) -> Any:
+    """Return the document that the pieces came from."""
+    if pieces and pieces[0].key is None:
+        return [json.loads(piece.raw or b"") for piece in pieces[1:]]
+    document: dict[str, Any] = {}
+    for piece in pieces:
+        assert piece.key is not None
+        if piece.raw is None:
+            document[piece.key] = [] if piece.opens == "[" else {}
+        elif piece.name is not None:
+            document[piece.key][piece.name] = json.loads(piece.raw)
+        elif isinstance(document.get(piece.key), list):
+            document[piece.key].append(json.loads(piece.raw))
+        else:
+            document[piece.key] = json.loads(piece.raw)
+    return document
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=5) | st.lists(JSON, max_size=5), st.integers(1, 50), st.booleans())
+def test_gives_back_every_document(document: Any, step: int, spaced: bool) -> None:
+    data = json.dumps(document, indent=1 if spaced else None, ensure_ascii=spaced).encode()
+
+    assert rebuilt(list(json_pieces(Trickle(data, step)))) == document
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "1", '"a"', "{", "[", '{"a"', '{"a":', '{"a":1', '{"a":1,}', "[1,]", "[1 2]", "{1:2}", '{"a" 1}',
+        "[1]]", "[1] [2]", "{} x", '["a', "[[1]", '{"a":[1}', '{"a":,}', "[,]", '{"a"::1}',
+    ],
+)  # fmt: skip
+def test_refuses_what_is_no_json(text: str) -> None:
+    with pytest.raises(Invalid):
+        list(json_pieces(io.BytesIO(text.encode())))
+
+
+def test_reads_a_long_value_and_deep_nesting_without_effort() -> None:
+    deep = b"[" * 1_000_000 + b"]" * 1_000_000
+    document = b'{"memories":["' + b"x" * 3_000_000 + b'",' + deep + b",3]}"
+
+    sizes = [len(piece.raw or b"") for piece in json_pieces(Trickle(document, 10_000))]
+
+    assert sizes == [0, 3_000_002, 2_000_000, 1]
