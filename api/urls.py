@@ -3,6 +3,7 @@
 from django.urls import path
 
 from accounts.views import MeView, SpaceView
+from actions.views import ActionsView, ActionView, TransitionView
 from aiworker.ai_views import CompressView, ExtractView, UsageView
 from aiworker.views import JobCancelView, JobView
 from config.health import health
@@ -49,4 +50,7 @@ urlpatterns = [
     path("kv", NamespacesView.as_view(), name="namespaces"),
     path("kv/<str:ns>", NamespaceView.as_view(), name="namespace"),
     path("kv/<str:ns>/<path:key>", ValueView.as_view(), name="value"),
+    path("actions", ActionsView.as_view(), name="actions"),
+    path("actions/<str:action_id>", ActionView.as_view(), name="action"),
+    path("actions/<str:action_id>/transition", TransitionView.as_view(), name="action-transition"),
 ]

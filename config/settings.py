@@ -180,6 +180,7 @@ INSTALLED_APPS = [
     "grants",
     "mcpserver",
     "conversations",
+    "actions",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
@@ -443,6 +444,7 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BEAT_SCHEDULE = {
     "grants-purge": {"task": "grants.purge", "schedule": crontab(minute=20, hour=3)},
     "memories-purge": {"task": "memories.purge", "schedule": crontab(minute="*/10")},
+    "actions-expire": {"task": "actions.expire", "schedule": 60.0},
     "jobs-sweep": {"task": "jobs.sweep", "schedule": 30.0},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
