@@ -41,7 +41,7 @@ INDEX: list[tuple[str, list[Place]]] = [
             Place("team", "Team"),
             Place("usage", "Usage"),
             Place("event-list", "Events"),
-            Place("settings", "Settings"),
+            Place("settings", "Settings", "settings"),
         ],
     ),
 ]
