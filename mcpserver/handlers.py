@@ -3,6 +3,9 @@
 from typing import Any
 
 from accounts.access import Access
+from actions.representation import action_present, actions_present
+from actions.schemas import ActionList, ActionPropose, ActionTransition
+from actions.services import action_propose, action_transition, actions_list
 from mcpserver.results import fact_present, noticed, recalled
 from memories.facts import fact_remember, facts_recall
 from memories.schemas import Recall, Remember
@@ -42,6 +45,23 @@ def query_records(access: Access, data: RecordQuery) -> dict[str, Any]:
 def update_record(access: Access, data: RecordUpdate) -> dict[str, Any]:
     """Update a record and return it."""
     return noticed(record_present(record_update(access=access, data=data)))
+
+
+def propose_action(access: Access, data: ActionPropose) -> dict[str, Any]:
+    """Queue an action and return it."""
+    action, _ = action_propose(access=access, data=data)
+    return noticed(action_present(action))
+
+
+def list_actions(access: Access, data: ActionList) -> dict[str, Any]:
+    """Return actions."""
+    return noticed({"actions": actions_present(actions_list(access=access, params=data))})
+
+
+def transition_action(access: Access, data: ActionTransition) -> dict[str, Any]:
+    """Move an action on and return it."""
+    action, unchanged = action_transition(access=access, data=data)
+    return noticed(action_present(action) | ({"unchanged": True} if unchanged else {}))
 
 
 def get_kv(access: Access, data: KvGet) -> dict[str, Any]:

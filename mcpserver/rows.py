@@ -1,5 +1,6 @@
 """The rows of the table of tools."""
 
+from actions.schemas import ActionList, ActionPropose, ActionTransition
 from mcpserver import handlers
 from mcpserver.tools import Tool
 from memories.schemas import Recall, Remember
@@ -87,6 +88,34 @@ ROWS = [
             "data": "Fields to merge into the record's data; null removes a field.",
             "expected_version": "Fail with a conflict when the record is at another version by now.",
         },
+    ),
+    Tool(
+        "action_propose", "Propose an action",
+        "Queues something that the person must approve before it is done, and returns its short id, such as A7. The "
+        "same idempotency_key with the same payload returns the action that exists. Only the person approves.",
+        ActionPropose, handlers.propose_action, frozenset({"actions:propose"}), "add",
+        {
+            "meta": "Anything to keep beside it; the person sees it too.",
+            "expires_at": "When the proposal lapses (RFC 3339): in 7 days when left out, in 30 at most.",
+        },
+    ),
+    Tool(
+        "action_list", "List actions",
+        "Lists proposed actions and where they stand.",
+        ActionList, handlers.list_actions,
+        frozenset({"actions:propose", "actions:execute", "actions:decide"}), "read",
+        {
+            "status": "Only these statuses, separated by commas.",
+            "limit": "How many to return at most.",
+        },
+    ),
+    Tool(
+        "action_transition", "Move an action on",
+        "Moves an action from one status to another, if it is still in from: cancelled for a proposal of yours; "
+        "executing before you carry out an approved action, whose payload is then in the answer; done or failed "
+        "afterwards. Approving and rejecting are the person's and not possible here.",
+        ActionTransition, handlers.transition_action, frozenset({"actions:propose", "actions:execute"}), "step",
+        {"to": "The status to move it to.", "receipt": "What came of it: an object, with done or failed."},
     ),
     Tool(
         "kv_get", "Read key-value state",
