@@ -26,8 +26,6 @@ urlpatterns = [
     path("", include("memories.urls")),
     path("", include("apikeys.urls")),
     path("", include("events.urls")),
-    path("", include("notebook.urls")),
-    path("", include("actions.urls")),
 ]
 
 

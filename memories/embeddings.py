@@ -111,7 +111,7 @@ def embed_claims(claims: Sequence[Claim], provider: EmbeddingProvider) -> None:
 def _claim_fairly() -> list[Claim]:
     """Lease a batch, from up to eight spaces that are drawn by lot, so that no space's import keeps others waiting."""
     spaces = [row[0] for row in _rows(_WAITING_SPACES, [])]
-    chosen = random.sample(spaces, min(len(spaces), 8))  # noqa: S311
+    chosen = random.sample(spaces, min(len(spaces), 8))
     return [claim for space_id in chosen for claim in _claim(space_id, max(BATCH // len(chosen), 1))]
 
 

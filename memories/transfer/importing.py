@@ -16,16 +16,18 @@ from accounts.access import Access
 from api.errors import ApiError, Conflict, Forbidden, Invalid
 from api.schemas import parse
 from api.text import text_problem
+from conversations.importing import conversations_import
 from events.services import event_record
+from memories.importers.records import Broken, Talk, id_letters
 from memories.indexing import index_memories
-from memories.models import ALPHABET, VERSIONED, Memory, MemoryVersion, memory_id_generate
+from memories.models import VERSIONED, Memory, MemoryVersion, memory_id_generate
 from memories.quota import quota_take
 from memories.representation import memory_present
 from memories.services import memory_build, writable
-from memories.transfer.readers import Broken
 from memories.transfer.schemas import ImportRecord
 
 CHUNK = 500
+CHUNK_CHARS = 4_000_000  # of conversations, which are much longer than memories
 MAX_ERRORS = 100_000
 OMP_ID = re.compile(r"mem_[a-z0-9]{16}")
 LOCK = int.from_bytes(hashlib.sha256(b"import").digest()[:4], signed=True)
@@ -39,21 +41,29 @@ class Outcome:
     imported: int = 0
     skipped: int = 0
     errors: list[dict[str, Any]] = field(default_factory=list)
+    conversations: int = 0  # of those imported
 
     def add(self, other: "Outcome") -> None:
         """Add another outcome. Raises Invalid when so much fails that the file cannot be an export."""
         self.imported += other.imported
         self.skipped += other.skipped
         self.errors += other.errors
+        self.conversations += other.conversations
         if len(self.errors) > MAX_ERRORS:
             raise Invalid.field("memories", f"More than {MAX_ERRORS} records fail; this is no export of memories.")
 
 
 def chunks(records: Iterable[Any], start: int = 0) -> Iterator[list[tuple[int, Any]]]:
     """Yield the records from the start-th on with their index, in chunks."""
-    numbered = enumerate(records)
-    rest = islice(numbered, start, None)
-    while chunk := list(islice(rest, CHUNK)):
+    chunk: list[tuple[int, Any]] = []
+    weight = 0
+    for index, record in islice(enumerate(records), start, None):
+        chunk.append((index, record))
+        weight += sum(len(message["content"]) for message in record.messages) if isinstance(record, Talk) else 0
+        if len(chunk) == CHUNK or weight > CHUNK_CHARS:
+            yield chunk
+            chunk, weight = [], 0
+    if chunk:
         yield chunk
 
 
@@ -63,17 +73,12 @@ def import_id(given: Any) -> str:
         return memory_id_generate()
     if isinstance(given, str) and OMP_ID.fullmatch(given):
         return given
-    digest = int.from_bytes(hashlib.sha256(json.dumps(given, sort_keys=True).encode()).digest())
-    letters = ""
-    while len(letters) < 16:
-        digest, rest = divmod(digest, len(ALPHABET))
-        letters += ALPHABET[rest]
-    return f"mem_{letters}"
+    return f"mem_{id_letters(json.dumps(given, sort_keys=True))}"
 
 
 def import_error(index: int, record: Any, error: ApiError) -> dict[str, Any]:
     """Return {index, id, error, message} for a record that failed; the message names the fields."""
-    given = record.get("id") if isinstance(record, dict) else None
+    given = record.get("id") if isinstance(record, dict) else record.id if isinstance(record, Broken | Talk) else None
     shown = isinstance(given, str) and len(given) <= 100 and not text_problem(given)
     sentences = [
         f"{name}: {sentence}" if name else sentence
@@ -196,7 +201,11 @@ def import_chunk(*, access: Access, conflict: str, chunk: Sequence[tuple[int, An
     now = timezone.now()
     work = _Chunk(access, conflict)
     built: list[tuple[int, Any, Memory]] = []
+    talks: list[tuple[int, Talk]] = []
     for index, record in chunk:
+        if isinstance(record, Talk):
+            talks.append((index, record))
+            continue
         try:
             built.append((index, record, memory_from(access, record, now)))
         except ApiError as error:
@@ -208,5 +217,9 @@ def import_chunk(*, access: Access, conflict: str, chunk: Sequence[tuple[int, An
         except ApiError as error:
             work.outcome.errors.append(import_error(index, record, error))
     work.store()
+    if talks:
+        taken = conversations_import(access=access, conflict=conflict, talks=talks)
+        errors = [import_error(index, talk, error) for index, talk, error in taken.failed]
+        work.outcome.add(Outcome(taken.imported, taken.skipped, errors, taken.imported))
     work.outcome.errors.sort(key=lambda error: error["index"])
     return work.outcome

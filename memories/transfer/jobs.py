@@ -5,8 +5,10 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from accounts.access import Access, space_transaction
+from aiworker.bulk import estimate_of
 from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
 from aiworker.models import Job
+from memories.importers.records import Report
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.readers import source_open
 
@@ -32,5 +34,25 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
                 if part.errors:
                     job_keep(access, job, json.dumps(part.errors).encode())
                 done += len(chunk)
-                progress.advance(done, state={"imported": outcome.imported, "skipped": outcome.skipped})
-    return {"imported": outcome.imported, "skipped": outcome.skipped, "errors": outcome.errors}
+                counts = ("imported", "skipped", "conversations")
+                progress.advance(done, state={name: getattr(outcome, name) for name in counts})
+        progress.advance(done, done)
+        with space_transaction(access):
+            return import_answer(access, outcome, job.params["format"], source.report)
+
+
+def import_answer(access: Access, outcome: Outcome, format: str, report: Report | None) -> dict[str, Any]:
+    """Return {imported, skipped, errors} (OMP 0.1, section 3.3); for a file of another product, more about it.
+
+    format, conversations (of those imported), ignored (files of a zip), repaired (characters that were no text) and,
+    when conversations came in, extraction: what it would cost to extract memories from those not yet extracted.
+    """
+    answer: dict[str, Any] = {"imported": outcome.imported, "skipped": outcome.skipped, "errors": outcome.errors}
+    if report is not None:
+        answer |= {
+            "format": format, "conversations": outcome.conversations, "ignored": report.ignored,
+            "repaired": report.repaired,
+        }  # fmt: skip
+    if outcome.conversations and access.may("ai"):
+        answer["extraction"] = estimate_of(access, None)
+    return answer

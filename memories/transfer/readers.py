@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from api.body import json_decode
-from api.errors import ApiError, Invalid
+from api.errors import Invalid
 from api.jsonstream import json_pieces
 from api.schemas import parse
+from memories.importers import FORMATS, format_of, read_foreign
+from memories.importers.records import Broken, Report
 from memories.transfer.schemas import Conflict, ConflictInBody
 
 MAX_RECORD_BYTES = 1024 * 1024
@@ -15,23 +17,18 @@ MAX_STRAY_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """A record that could not be read, with the error to report."""
-
-    error: ApiError
-
-
-@dataclass(frozen=True, slots=True)
 class Source:
     """A file that has been looked through: how many records it has, which strategy it asks for, the records.
 
-    A record is a JSON object in the shape of ImportRecord, or any other JSON value, or Broken. The same file always
-    gives the same records, so that a second reading can go on at the n-th.
+    A record is a JSON object in the shape of ImportRecord, or any other JSON value, or Broken, or, from another
+    product, a Talk. The same file always gives the same records, so that a second reading can go on at the n-th.
+    `total` is None when only reading all of it would tell. `report` fills while the records are read.
     """
 
-    total: int
+    total: int | None
     conflict: Conflict | None
     records: Iterator[Any]
+    report: Report | None = None
 
 
 def record_decode(raw: bytes) -> Any:
@@ -104,12 +101,26 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 READERS: dict[str, Callable[[BinaryIO], Source]] = {"omp": read_omp, "ndjson": read_ndjson}
+NAMES = (*READERS, *FORMATS, "zip")
+JSON_FORMATS = frozenset(NAMES) - {"chatgpt-memory", "claude-memory", "basic-memory", "markdown", "csv", "zip"}
+
+
+def format_detect(file: BinaryIO, content_type: str) -> str:
+    """Return the format of a file that its sender has not named; what is sent as JSON is never read as text."""
+    if "ndjson" in content_type:
+        return "ndjson"
+    found = format_of(file)
+    sent_as_json = content_type.lower().endswith("json") or not content_type
+    return found if found in JSON_FORMATS or not sent_as_json else "omp"
 
 
 def source_open(file: BinaryIO, format: str | None) -> Source:
     """Return what a file holds. Raises Invalid for an unknown format and for a file that is not of its format."""
-    reader = READERS.get(format or "omp")
-    if reader is None:
-        raise Invalid.field("format", f"It must be one of: {', '.join(READERS)}.")
+    format = format or "omp"
+    if format not in NAMES:
+        raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
     file.seek(0)
-    return reader(file)
+    if format in READERS:
+        return READERS[format](file)
+    report = Report()
+    return Source(None, None, iter(read_foreign(file, format, report)), report)

@@ -21,11 +21,17 @@ from events.services import event_record
 from memories.schemas import ExportParams, query_params
 from memories.transfer.export import export_stream
 from memories.transfer.importing import Outcome, chunks, import_chunk
-from memories.transfer.readers import READERS, source_open
+from memories.transfer.jobs import import_answer
+from memories.transfer.readers import NAMES, format_detect, source_open
 from memories.transfer.schemas import ImportParams
 
 CONTENT_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson"}
-IMPORT_TYPES = frozenset({"application/json", "application/x-ndjson"})
+IMPORT_TYPES = frozenset(
+    {
+        "application/json", "application/x-ndjson", "application/jsonl", "application/zip", "application/octet-stream",
+        "application/x-zip-compressed", "text/plain", "text/markdown", "text/csv", "text/tab-separated-values",
+    }
+)  # fmt: skip
 IN_MEMORY = 1024 * 1024
 
 
@@ -81,12 +87,16 @@ class ImportView(ApiView):
 
     @idempotent
     def post(self, request: Request) -> Response:
-        """Import a file: all its records in one transaction, or, with `Prefer: respond-async`, as a job."""
+        """Import a file: all its records in one transaction, or, with `Prefer: respond-async`, as a job.
+
+        The format is found out by looking at the file; `format` names it where that is not wanted.
+        """
         params = self.query(ImportParams)
-        format = params.format or ("ndjson" if "ndjson" in (request._request.content_type or "") else "omp")
-        if format not in READERS:
-            raise Invalid.field("format", f"It must be one of: {', '.join(READERS)}.")
+        if params.format is not None and params.format not in NAMES:
+            raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
         file = self.spooled()
+        format = params.format or format_detect(file, request._request.content_type or "")
+        file.seek(0)
         if prefers_async(request):
             with space_transaction(self.access):
                 return accepted(
@@ -101,8 +111,7 @@ class ImportView(ApiView):
             for chunk in chunks(source.records):
                 conflict = params.conflict or source.conflict or "skip"
                 outcome.add(import_chunk(access=self.access, conflict=conflict, chunk=chunk))
-        answer: dict[str, Any] = {"imported": outcome.imported, "skipped": outcome.skipped, "errors": outcome.errors}
-        return Response(answer)
+            return Response(import_answer(self.access, outcome, format, source.report))
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
