@@ -29,7 +29,7 @@ INDEX: list[tuple[str, list[Place]]] = [
     (
         "What waits",
         [
-            Place("action-list", "Approvals", waiting="actions"),
+            Place("action-list", "Approvals", "write", waiting="actions"),
             Place("dream-list", "Dreams", waiting="suggestions"),
         ],
     ),
@@ -41,10 +41,12 @@ INDEX: list[tuple[str, list[Place]]] = [
             Place("team", "Team"),
             Place("usage", "Usage"),
             Place("event-list", "Events"),
-            Place("settings", "Settings"),
+            Place("settings", "Settings", "settings"),
         ],
     ),
 ]
+
+BELOW = {"action-list": ("/a/",), "connection-list": ("/connect",)}  # pages whose address is not below their list's
 
 
 def index_for(request: HttpRequest, may: frozenset[str], waiting: dict[str, int]) -> list[tuple[str, list[Any]]]:
@@ -59,7 +61,7 @@ def index_for(request: HttpRequest, may: frozenset[str], waiting: dict[str, int]
                 url = reverse(place.name)
             except NoReverseMatch:
                 continue
-            current = request.path == url or request.path.startswith(url + "/")
+            current = request.path == url or request.path.startswith((url + "/", *BELOW.get(place.name, ())))
             items.append({"url": url, "label": place.label, "current": current, "count": waiting.get(place.waiting, 0)})
         if items:
             groups.append((heading, items))

@@ -49,7 +49,7 @@ class InvalidTransition(Conflict):
 
 def page_address(action: Action) -> str:
     """Return the address of the page on which the owner decides."""
-    return f"{settings.PUBLIC_URL}/actions/{action.short_id}"
+    return f"{settings.PUBLIC_URL}/a/{action.short_id}"
 
 
 def queue_readable(access: Access) -> None:

@@ -9,6 +9,7 @@ from accounts.models import Membership
 from accounts.permissions import ROLE_SCOPES
 from api.errors import Unauthorized
 from apikeys.models import ApiKey
+from grants.models import Grant
 
 SETS = ("scopes", "read_tools", "namespaces", "types")
 
@@ -54,9 +55,11 @@ def _key(then: Access) -> Access | None:
     )  # fmt: skip
 
 
-def _unchanged(then: Access) -> Access | None:
-    return then
+def _grant(then: Access) -> Access | None:
+    """Return the access unchanged while the assistant's grant stands: a new consent is a new grant."""
+    stands = Grant.objects.usable().filter(pk=int(then.actor_id), space_id=then.space_id).exists()
+    return then if stands else None
 
 
 # How the access of each kind of credential is brought up to date; each gives None when the credential is over.
-RELOADERS: dict[str, Callable[[Access], Access | None]] = {"key": _key, "user": _unchanged, "grant": _unchanged}
+RELOADERS: dict[str, Callable[[Access], Access | None]] = {"key": _key, "user": lambda then: then, "grant": _grant}

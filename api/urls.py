@@ -6,6 +6,7 @@ from accounts.views import MeView, SpaceView
 from actions.views import ActionsView, ActionView, TransitionView
 from aiworker.ai_views import CompressView, ExtractView, UsageView
 from aiworker.views import JobCancelView, JobView
+from api.schemaviews import docs, openapi
 from config.health import health
 from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
 from events.views import EventsView
@@ -18,6 +19,8 @@ from notebook.views import JournalEntryView, JournalView
 
 urlpatterns = [
     path("health", health, name="health"),
+    path("openapi.json", openapi, name="openapi"),
+    path("docs", docs, name="docs"),
     path("me", MeView.as_view(), name="me"),
     path("space", SpaceView.as_view(), name="space"),
     path("events", EventsView.as_view(), name="events"),

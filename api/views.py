@@ -16,9 +16,10 @@ from rest_framework.views import APIView
 
 from accounts.access import Access
 from api.body import json_body
-from api.errors import Forbidden, Invalid, PreconditionFailed
+from api.errors import Forbidden, Invalid, MemoryNotFound, NotFound, PreconditionFailed
 from api.renderers import JsonOnly, JsonRenderer
 from api.schemas import parse
+from api.text import text_problem
 from apikeys.authentication import KeyAuthentication
 from apikeys.throttles import limits_take
 
@@ -99,6 +100,9 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate, check scope and limits, then the query string."""
         super().initial(request, *args, **kwargs)
+        if any(text_problem(str(value)) for value in kwargs.values()) and request.method in self.allowed_methods:
+            # No row has such a name, and the database would not even look for it.
+            raise MemoryNotFound() if "memory_id" in kwargs else NotFound()
         unknown = set(request._request.GET) - self.query_params
         if unknown and request.method in self.allowed_methods:
             raise Invalid(details={"fields": {name[:200]: ["There is no such parameter here."] for name in unknown}})

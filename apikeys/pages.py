@@ -1,5 +1,6 @@
 """Connections: keys and grants, made, watched and revoked by people."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -16,6 +17,9 @@ from apikeys.forms import KeyForm
 from apikeys.models import ApiKey
 from apikeys.services import apikey_create, apikey_revoke
 from events.models import Event
+from grants.addresses import public_url
+from grants.services import grant_list, grant_revoke
+from mcpserver.snippets import KEY, key_snippets
 
 KEYS_SHOWN = 200
 
@@ -39,12 +43,13 @@ def key_of(access: Access, key_id: int) -> ApiKey:
 @require_GET
 @page("keys")
 def connection_list(request: PageRequest) -> HttpResponse:
-    """List the keys of the space, those in use first."""
+    """List the keys of the space, those in use first, and the assistants that were let in by signing in."""
     keys = list(keys_of(request.access).order_by("-created_at")[:KEYS_SHOWN])
     usable = set(ApiKey.objects.usable().filter(pk__in=[key.pk for key in keys]).values_list("pk", flat=True))
     context = {
         "keys": [key for key in keys if key.pk in usable],
         "ended": [key for key in keys if key.pk not in usable],
+        "grants": grant_list(access=request.access)[:KEYS_SHOWN],
     }
     return render(request, "apikeys/list.html", context)
 
@@ -58,13 +63,15 @@ def connection_new(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         space = Space.objects.get(pk=access.space_id)
         row, key = apikey_create(access=access, space=space, user=request.user, **form.arguments())
-        return render(request, "apikeys/made.html", {"apikey": row, "key": key} | connect_context(request))
+        return render(request, "apikeys/made.html", {"apikey": row, "key": key} | connect_context(request, key))
     return render(request, "apikeys/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
-def connect_context(request: PageRequest) -> dict[str, Any]:
-    """Return what the instructions for connecting a tool need."""
-    return {"base": request.build_absolute_uri("/").rstrip("/")}
+def connect_context(request: PageRequest, key: str) -> dict[str, Any]:
+    """Return what the instructions for connecting a tool need: the address, and each tool's text with the key in it."""
+    base = public_url(request)
+    filled = [replace(snippet, text=snippet.text.replace(KEY, key)) for snippet in key_snippets(base)]
+    return {"base": base, "snippets": filled}
 
 
 @require_GET
@@ -99,4 +106,16 @@ def connection_revoke(request: PageRequest, key_id: int) -> HttpResponse:
     key = key_of(request.access, key_id)
     apikey_revoke(access=request.access, apikey=key)
     messages.success(request, f"{key.name} is revoked. It is refused from now on.")
+    return redirect("connection-list")
+
+
+@require_POST
+@page("keys")
+def grant_end(request: PageRequest, grant_id: int) -> HttpResponse:
+    """End the connection of an assistant that was let in by signing in."""
+    grant = grant_list(access=request.access).filter(pk=grant_id).first()
+    if grant is None:
+        raise NotFound()
+    grant_revoke(grant=grant, access=request.access)
+    messages.success(request, f"{grant.name} is disconnected. It is refused from now on.")
     return redirect("connection-list")

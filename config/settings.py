@@ -323,7 +323,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = None  # api.body enforces a limit for each endpoin
 EXPIRED_KEPT_DAYS = 7
 IDEMPOTENCY_HOURS = 24
 REST_FRAMEWORK = {
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.schema.ApiSchema",
     "EXCEPTION_HANDLER": "api.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

@@ -26,6 +26,8 @@ urlpatterns = [
     path("", include("memories.urls")),
     path("", include("apikeys.urls")),
     path("", include("events.urls")),
+    path("", include("notebook.urls")),
+    path("", include("actions.urls")),
 ]
 
 

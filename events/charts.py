@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-WIDTH, HEIGHT, BASE, TOP = 720, 180, 150, 16
+WIDTH, HEIGHT = 720, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A column for each day under a line at the highest value."""
+    """A column for each day, the highest as high as the drawing."""
 
     name: str
     bars: list[Bar]
@@ -31,8 +31,6 @@ class Chart:
     last: date
     width: int = WIDTH
     height: int = HEIGHT
-    base: int = BASE
-    top_y: int = TOP
 
 
 def chart(name: str, days: Sequence[date], values: Sequence[int]) -> Chart:
@@ -41,8 +39,17 @@ def chart(name: str, days: Sequence[date], values: Sequence[int]) -> Chart:
     step = WIDTH / len(days)
     bars = []
     for number, (day, value) in enumerate(zip(days, values, strict=True)):
-        height = round((BASE - TOP) * value / top, 1)
+        height = round(HEIGHT * value / top, 1)
         if value:
             height = max(height, 2.0)
-        bars.append(Bar(round(number * step + step * 0.15, 1), BASE - height, round(step * 0.7, 1), height, day, value))
+        bars.append(
+            Bar(
+                round(number * step + step * 0.15, 1),
+                round(HEIGHT - height, 1),
+                round(step * 0.7, 1),
+                height,
+                day,
+                value,
+            )
+        )
     return Chart(name, bars, top, sum(values), days[0], days[-1])

@@ -20,8 +20,10 @@ def input_schema(model: type[BaseModel], texts: dict[str, str]) -> dict[str, Any
         value["description"] = texts.get(name) or value.get("description")
         if not value["description"]:
             raise ValueError(f"{model.__name__}.{name} has no description.")
-    made = {"$schema": DIALECT, "type": "object", "properties": properties, "additionalProperties": False}
-    return made | ({"required": schema["required"]} if schema.get("required") else {})
+    required = schema.get("required", [])
+    ordered = {name: properties[name] for name in sorted(properties, key=lambda name: name not in required)}
+    made = {"$schema": DIALECT, "type": "object", "properties": ordered, "additionalProperties": False}
+    return made | ({"required": required} if required else {})
 
 
 def _tidy(value: Any, definitions: dict[str, Any]) -> Any:

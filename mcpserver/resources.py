@@ -14,4 +14,5 @@ def resources_for(access: Access) -> list[dict[str, Any]]:
 def resource_read(access: Access, uri: str, era: Era) -> list[dict[str, Any]]:
     """Return the contents of a resource. Raises ProtocolError for one that the access cannot read."""
     code = INVALID_PARAMS if era == "modern" else RESOURCE_NOT_FOUND
-    raise ProtocolError(code, "There is no such resource. resources/list names those that there are.")
+    sentence = "There is no such resource. resources/list names those that there are."
+    raise ProtocolError(code, sentence, data={"uri": uri})

@@ -15,8 +15,9 @@ from api.errors import Invalid, MemoryNotFound
 from api.schemas import parse
 from apikeys.models import ApiKey
 from memories import listing as lists
+from memories.history import memory_restore as restore
 from memories.listing import MODES, TIERS, TYPES, Listing
-from memories.models import Memory, MemoryVersion
+from memories.models import Memory
 from memories.quarantine import waiting_count
 from memories.reading import history, marked, readers, why_words
 from memories.schemas import MemoryCreate, MemoryUpdate
@@ -223,10 +224,6 @@ def memory_restore(request: PageRequest, memory_id: str, version: int) -> HttpRe
     """Make a memory again what it was at an earlier version."""
     access = request.access
     memory = memory_locked(access=access, memory_id=memory_id)
-    kept = MemoryVersion.objects.visible_to(access).filter(memory_id=memory.id, version=version).first()
-    if kept is None:
-        raise MemoryNotFound()
-    fields = {name: kept.fields[name] for name in RESTORED if name in kept.fields}
-    memory_update(access=access, memory=memory, data=parse(MemoryUpdate, fields))
+    restore(access=access, memory=memory, version=version)
     messages.success(request, f"It is again what it was at version {version}.")
     return redirect("memory-detail", memory.id)

@@ -188,6 +188,7 @@ class SearchBody(Filters):
     """The body of POST /v1/memories/search."""
 
     q: Annotated[str, Text(MAX_QUERY)]
+    tags: list[Tag] | None = None
     mode: Mode = "hybrid"
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     metadata: Annotated[dict[str, Any], Json(MAX_METADATA_BYTES, MAX_METADATA_KEYS)] | None = None

@@ -191,7 +191,7 @@ def test_mcp_never_approves_and_names_the_page(people: People) -> None:
     for to in ("approved", "rejected"):
         with pytest.raises(Forbidden) as error:
             moved(decider, action, "pending", to)
-        assert error.value.details["page"].endswith(f"/actions/{action.short_id}")
+        assert error.value.details["page"].endswith(f"/a/{action.short_id}")
 
 
 def test_a_receipt_is_limited_to_16_kib(parties: Parties) -> None:

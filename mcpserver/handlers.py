@@ -1,0 +1,74 @@
+"""What each tool does: call the service that REST calls, and present its answer."""
+
+from typing import Any
+
+from accounts.access import Access
+from actions.representation import action_present, actions_present
+from actions.schemas import ActionList, ActionPropose, ActionTransition
+from actions.services import action_propose, action_transition, actions_list
+from mcpserver.results import fact_present, noticed, recalled
+from memories.facts import fact_remember, facts_recall
+from memories.schemas import Recall, Remember
+from notebook.representation import entry_present, kv_present, record_present
+from notebook.schemas import JournalWrite, KvGet, KvSet, RecordPut, RecordQuery, RecordUpdate
+from notebook.services import journal_write, kv_get, kv_set, record_put, record_update, records_query
+
+
+def remember(access: Access, data: Remember) -> dict[str, Any]:
+    """Store a fact and return it, or the one that says the same."""
+    memory, deduplicated = fact_remember(access=access, data=data)
+    return noticed(fact_present(memory) | {"deduplicated": deduplicated})
+
+
+def recall(access: Access, data: Recall) -> dict[str, Any]:
+    """Return facts."""
+    return recalled(facts_recall(access=access, params=data))
+
+
+def write_journal(access: Access, data: JournalWrite) -> dict[str, Any]:
+    """Write an entry and return it."""
+    return noticed(entry_present(journal_write(access=access, data=data)))
+
+
+def put_record(access: Access, data: RecordPut) -> dict[str, Any]:
+    """Create or update a record and return it."""
+    record, created = record_put(access=access, data=data)
+    return noticed({"record": record_present(record), "created": created})
+
+
+def query_records(access: Access, data: RecordQuery) -> dict[str, Any]:
+    """Return a page of records."""
+    records, cursor = records_query(access=access, params=data)
+    return noticed({"records": [record_present(record) for record in records], "next_cursor": cursor})
+
+
+def update_record(access: Access, data: RecordUpdate) -> dict[str, Any]:
+    """Update a record and return it."""
+    return noticed(record_present(record_update(access=access, data=data)))
+
+
+def propose_action(access: Access, data: ActionPropose) -> dict[str, Any]:
+    """Queue an action and return it."""
+    action, _ = action_propose(access=access, data=data)
+    return noticed(action_present(action))
+
+
+def list_actions(access: Access, data: ActionList) -> dict[str, Any]:
+    """Return actions."""
+    return noticed({"actions": actions_present(actions_list(access=access, params=data))})
+
+
+def transition_action(access: Access, data: ActionTransition) -> dict[str, Any]:
+    """Move an action on and return it."""
+    action, unchanged = action_transition(access=access, data=data)
+    return noticed(action_present(action) | ({"unchanged": True} if unchanged else {}))
+
+
+def get_kv(access: Access, data: KvGet) -> dict[str, Any]:
+    """Return a value, or those of a namespace."""
+    return noticed(kv_get(access=access, params=data))
+
+
+def set_kv(access: Access, data: KvSet) -> dict[str, Any]:
+    """Set a value and return it."""
+    return noticed(kv_present(kv_set(access=access, data=data)))

@@ -1,0 +1,12 @@
+// Shows the OpenAPI document that the page names. The key that is typed in stays in this page.
+"use strict";
+
+const place = document.getElementById("api");
+window.SwaggerUIBundle({
+  url: place.dataset.document,
+  domNode: place,
+  deepLinking: true,
+  validatorUrl: null,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+});

@@ -1,0 +1,109 @@
+"""GET /v1/openapi.json and /v1/docs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+from django.urls import URLPattern
+
+from api.schema import OPERATIONS, SHAPES, components
+from api.urls import urlpatterns
+from api.views import ApiView
+from tests.factories import Api
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    response = Api().get("/v1/openapi.json")
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def operations(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the operations of a document as {"GET /v1/me": ...}."""
+    return {
+        f"{method.upper()} {path}": item
+        for path, methods in document["paths"].items()
+        for method, item in methods.items()
+        if method in METHODS
+    }
+
+
+def addresses() -> list[tuple[str, type[ApiView]]]:
+    """Return each address of the API with its view."""
+    found = []
+    for pattern in urlpatterns:
+        assert isinstance(pattern, URLPattern)
+        view = getattr(pattern.callback, "view_class", None)
+        if view is not None:
+            found.append((re.sub(r"<\w+:(\w+)>", r"{\1}", f"/v1/{pattern.pattern}"), view))
+    return found
+
+
+@pytest.mark.parametrize(("path", "view"), addresses())
+def test_describes_every_method_of_every_address(document: dict[str, Any], path: str, view: type[ApiView]) -> None:
+    methods = {method.upper() for method in METHODS if hasattr(view, method)}
+
+    assert {method.upper() for method in document["paths"][path]} & {m.upper() for m in METHODS} == methods
+    for method in methods:
+        assert f"{method} {path}" in OPERATIONS, "say in api/openapi what it takes and answers"
+
+
+def test_describes_no_address_that_is_not_there(document: dict[str, Any]) -> None:
+    assert set(OPERATIONS) <= set(operations(document))
+
+
+def test_is_openapi_3_1_with_texts_and_errors(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    ids = [operation["operationId"] for operation in operations(document).values()]
+    assert len(ids) == len(set(ids))
+    for name, operation in operations(document).items():
+        assert operation["summary"], name
+        if name not in {"GET /v1/health", "GET /v1/openapi.json"}:
+            assert {"401", "403", "422", "429"} <= set(operation["responses"]), name
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        found = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return found.union(*(references(inner) for inner in value.values()))
+    return set().union(*(references(inner) for inner in value)) if isinstance(value, list) else set()
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    assert references(document) == {f"#/components/schemas/{name}" for name in names_used(document)}
+    assert names_used(document) <= set(document["components"]["schemas"])
+
+
+def names_used(document: dict[str, Any]) -> set[str]:
+    return {reference.rpartition("/")[2] for reference in references(document)}
+
+
+@pytest.mark.parametrize("name", sorted(name for name, shape in SHAPES.items() if "examples" in shape))
+def test_the_examples_of_answers_fit(name: str) -> None:
+    for example in SHAPES[name]["examples"]:
+        jsonschema.validate(example, {"$ref": f"#/components/schemas/{name}", "components": {"schemas": components()}})
+
+
+@pytest.mark.parametrize("name", sorted(name for name, operation in OPERATIONS.items() if operation.example))
+def test_the_examples_of_bodies_fit(name: str) -> None:
+    model = OPERATIONS[name].body
+    assert model is not None
+    model.model_validate(OPERATIONS[name].example)
+
+
+def test_the_page_loads_nothing_from_elsewhere(db: None) -> None:
+    response = Api().get("/v1/docs")
+
+    page = response.content.decode()
+    assert "default-src 'self'" in response.headers["Content-Security-Policy"]
+    assert "http://" not in page
+    assert "https://" not in page
+    assert re.findall(r"<script(?! src=)", page) == []
+    assert "style=" not in page
