@@ -9,6 +9,8 @@ from django.conf import settings
 from oauth2_provider.cimd import CIMDError, SafeMetadataFetcher
 from oauth2_provider.settings import oauth2_settings
 
+from api.text import text_problem
+
 
 class DocumentFetcher(SafeMetadataFetcher):  # type: ignore[misc]
     """The toolkit's guarded fetcher, which may also reach this machine when a developer has said so.
@@ -21,9 +23,14 @@ class DocumentFetcher(SafeMetadataFetcher):  # type: ignore[misc]
         """Return a client's metadata and the seconds for which it holds. Raises CIMDError."""
         parts = urlsplit(client_id)
         if settings.OAUTH_LOCAL_CLIENTS and parts.hostname == "localhost":
-            return self._local(parts.port or 443, f"{parts.path}?{parts.query}" if parts.query else parts.path)
-        fetched: tuple[dict[str, Any], int] = super().fetch(client_id)
-        return fetched
+            metadata, seconds = self._local(
+                parts.port or 443, f"{parts.path}?{parts.query}" if parts.query else parts.path
+            )
+        else:
+            metadata, seconds = super().fetch(client_id)
+        if not _storable(metadata):
+            raise CIMDError("client_id document holds characters that cannot be stored")
+        return metadata, seconds
 
     def _local(self, port: int, path: str) -> tuple[dict[str, Any], int]:
         context = ssl.create_default_context()
@@ -37,3 +44,12 @@ class DocumentFetcher(SafeMetadataFetcher):  # type: ignore[misc]
             raise CIMDError(f"could not fetch client_id document: {type(error).__name__}") from None
         finally:
             connection.close()
+
+
+def _storable(value: Any) -> bool:
+    """Return whether no string in a JSON value holds what PostgreSQL cannot."""
+    if isinstance(value, str):
+        return text_problem(value) is None
+    if isinstance(value, dict):
+        return all(_storable(item) for item in value.values())
+    return not isinstance(value, list) or all(_storable(item) for item in value)

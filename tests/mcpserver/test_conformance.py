@@ -43,7 +43,21 @@ def test_scenario(live_server: Any, people: People, tmp_path: Path, version: str
         command += ["--spec-version", version, "--output-dir", str(tmp_path)]
         subprocess.run(command, cwd=TYPESCRIPT, capture_output=True, text=True, check=False, timeout=120)
 
-    files = list(tmp_path.rglob("checks.json"))
+    check(tmp_path)
+
+
+def test_authorization_server_metadata(live_server: Any, tmp_path: Path) -> None:
+    node_install()
+    command = [str(NODE), str(CONFORMANCE), "authorization", "--url", live_server.url, "--output-dir", str(tmp_path)]
+    command += ["--scenario", "authorization-server-metadata-endpoint"]
+    subprocess.run(command, cwd=TYPESCRIPT, capture_output=True, text=True, check=False, timeout=120)
+
+    check(tmp_path)
+
+
+def check(results: Path) -> None:
+    """Check that some check passed and none failed."""
+    files = list(results.rglob("checks.json"))
     checks = [check for file in files for check in json.loads(file.read_text())]
     failed = [
         (check["id"], check.get("errorMessage"))
