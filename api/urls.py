@@ -9,6 +9,16 @@ from aiworker.views import JobCancelView, JobView
 from api.schemaviews import docs, openapi
 from config.health import health
 from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
+from dreams.views import (
+    CancelView,
+    DreamsView,
+    DreamView,
+    NextJobView,
+    SubmitView,
+    SuggestionsView,
+    SuggestionView,
+    UndoView,
+)
 from events.views import EventsView
 from memories.factviews import HistoryView, RecallView, RememberView, RestoreView
 from memories.transfer.views import ExportView, ImportView
@@ -53,6 +63,14 @@ urlpatterns = [
     path("kv", NamespacesView.as_view(), name="namespaces"),
     path("kv/<str:ns>", NamespaceView.as_view(), name="namespace"),
     path("kv/<str:ns>/<path:key>", ValueView.as_view(), name="value"),
+    path("dreams", DreamsView.as_view(), name="dreams"),
+    path("dreams/next-job", NextJobView.as_view(), name="dream-next-job"),
+    path("dreams/suggestions", SuggestionsView.as_view(), name="suggestions"),
+    path("dreams/suggestions/<str:suggestion_id>", SuggestionView.as_view(), name="suggestion"),
+    path("dreams/<str:run_id>", DreamView.as_view(), name="dream"),
+    path("dreams/<str:run_id>/submit", SubmitView.as_view(), name="dream-submit"),
+    path("dreams/<str:run_id>/undo", UndoView.as_view(), name="dream-undo"),
+    path("dreams/<str:run_id>/cancel", CancelView.as_view(), name="dream-cancel"),
     path("actions", ActionsView.as_view(), name="actions"),
     path("actions/<str:action_id>", ActionView.as_view(), name="action"),
     path("actions/<str:action_id>/transition", TransitionView.as_view(), name="action-transition"),

@@ -181,6 +181,7 @@ INSTALLED_APPS = [
     "mcpserver",
     "conversations",
     "actions",
+    "dreams",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
@@ -444,6 +445,8 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BEAT_SCHEDULE = {
     "grants-purge": {"task": "grants.purge", "schedule": crontab(minute=20, hour=3)},
     "memories-purge": {"task": "memories.purge", "schedule": crontab(minute="*/10")},
+    "dreams-reap": {"task": "dreams.reap", "schedule": crontab(minute="*/5")},
+    "dreams-purge": {"task": "dreams.purge", "schedule": crontab(minute="20")},
     "actions-expire": {"task": "actions.expire", "schedule": 60.0},
     "jobs-sweep": {"task": "jobs.sweep", "schedule": 30.0},
 }

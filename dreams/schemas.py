@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from api.params import Limit
-from api.schemas import ClosedBody, Text, Timestamp
+from api.schemas import ClosedBody, State, Text, Timestamp
 from memories.schemas import Content, Subject, Tags
 
 MAX_OPERATIONS = 200
 MAX_REASON = 500
+MAX_RESULT_BYTES = 256 * 1024
 
 MemoryId = Annotated[str, Text(20)]
 Reason = Annotated[str, Text(MAX_REASON, minimum=0)]
@@ -24,7 +25,7 @@ class DreamNextJob(ClosedBody):
 class DreamSubmitBody(ClosedBody):
     """The body of POST /v1/dreams/{id}/submit."""
 
-    result: Annotated[Any, Field(description="The JSON object that your model produced.")]
+    result: Annotated[Any, State(MAX_RESULT_BYTES), Field(description="The JSON object that your model produced.")]
 
 
 class DreamSubmit(DreamSubmitBody):

@@ -64,11 +64,19 @@ def memory_restore(*, access: Access, memory: Memory, version: int) -> Memory:
 
 def version_columns(access: Access, fields: dict[str, Any]) -> dict[str, Any]:
     """Return the columns that a kept version stands for. Raises Forbidden for what the access may not write."""
+    columns = columns_of(fields)
+    type_for(access, columns["type"])
+    namespace_for(access, columns["namespace"])
+    tool_for(access, columns["source_tool"])
+    return columns
+
+
+def columns_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that a kept version stands for."""
     data, source = parse(MemoryCreate, fields), fields["source"]
     return {name: getattr(data, name) for name in COPIED} | {
-        "type": type_for(access, data.type),
-        "namespace": namespace_for(access, data.namespace),
-        "source_tool": tool_for(access, source["tool"]),
+        "namespace": data.namespace,
+        "source_tool": source["tool"],
         "source_session_id": source.get("session_id"),
         "source_user_id": source.get("user_id"),
         "source_timestamp": timestamp_parse(source["timestamp"]),
