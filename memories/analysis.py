@@ -69,7 +69,7 @@ _SCAN = re.compile(
     rf"|(?P<symbol>[\U0001f1e6-\U0001f1ff]{{2}}|[{_SYMBOLS}])"
 )
 _WORDS_IN_CHUNK = re.compile(_WORD)
-_HYPHENATED = re.compile(rf"{_WORD}-{_WORD}")
+_HYPHENATED = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _UNWANTED = re.compile("[\x00\ud800-\udfff\u00ad\u200b\u2060\ufeff\u0640]")
 # Accents of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs; joiners.
@@ -147,21 +147,22 @@ def _run_tokens(run: str, position: int) -> Iterator[Token]:
 
 
 def _word_tokens(piece: str, position: int, latin: str) -> Iterator[Token]:
-    """A word or identifier: the whole first, its parts at positions from there on."""
+    """A word, a hyphenated word, or an identifier: the whole first, its parts at positions from there on."""
     parts = _WORDS_IN_CHUNK.findall(piece)
+    if len(parts) > 1 and _HYPHENATED.fullmatch(piece):  # the parts are words, and e-mail is email
+        for offset, word in enumerate(parts):
+            yield _token(word, position + offset, latin, part=False)
+        yield _token("".join(parts), position, latin, part=True)
+        return
     split = [part for word in parts for part in (_CAMEL.findall(word) if _is_camel(word) else [word])]
     whole = fold(piece)[:MAX_WORD]
     if len(split) == 1 and split[0] == piece:
         yield _token(piece, position, latin, part=False)
         return
     yield Token(whole, whole, position, grams=triples(fold(piece)))
-    joined = len(parts) > 1
-    pieces = list(dict.fromkeys([*parts, *split])) if joined else split
-    for offset, word in enumerate(pieces):
+    for offset, word in enumerate(dict.fromkeys([*parts, *split]) if len(parts) > 1 else split):
         if fold(word) != whole:
             yield _token(word, position + offset, latin, part=True)
-    if joined and _HYPHENATED.fullmatch(piece):  # e-mail is email
-        yield _token("".join(parts), position, latin, part=True)
 
 
 def _token(word: str, position: int, latin: str, *, part: bool) -> Token:

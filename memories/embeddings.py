@@ -117,10 +117,10 @@ def _claim_fairly() -> list[Claim]:
 
 _WAITING_SPACES = """
     WITH RECURSIVE waiting AS (
-        (SELECT space_id FROM memories_embeddingpending WHERE not_before <= now() ORDER BY space_id LIMIT 1)
+        (SELECT space_id FROM memories_embeddingpending WHERE not_before <= clock_timestamp() ORDER BY space_id LIMIT 1)
         UNION ALL
         SELECT (SELECT space_id FROM memories_embeddingpending AS pending
-                WHERE pending.space_id > waiting.space_id AND not_before <= now() ORDER BY space_id LIMIT 1)
+                WHERE pending.space_id > waiting.space_id AND not_before <= clock_timestamp() ORDER BY space_id LIMIT 1)
         FROM waiting WHERE waiting.space_id IS NOT NULL
     )
     SELECT space_id FROM waiting WHERE space_id IS NOT NULL LIMIT 1000
@@ -131,10 +131,10 @@ def _claim(space_id: int, count: int, *, model: str | None = None) -> list[Claim
     """Lease a space's newest waiting rows: what was written last is what is searched for first."""
     rows = _rows(
         """
-        UPDATE memories_embeddingpending AS pending SET not_before = now() + %s * interval '1 second'
+        UPDATE memories_embeddingpending AS pending SET not_before = clock_timestamp() + %s * interval '1 second'
         FROM (
             SELECT space_id, memory_id, model FROM memories_embeddingpending
-            WHERE space_id = %s AND not_before <= now() AND (%s::text IS NULL OR model = %s)
+            WHERE space_id = %s AND not_before <= clock_timestamp() AND (%s::text IS NULL OR model = %s)
             ORDER BY queued_at DESC LIMIT %s FOR UPDATE SKIP LOCKED
         ) AS chosen
         WHERE pending.space_id = chosen.space_id AND pending.memory_id = chosen.memory_id
@@ -217,7 +217,7 @@ def _give_back(claims: list[Claim], error: EmbeddingError) -> None:
             """
             UPDATE memories_embeddingpending AS pending SET
                 attempts = least(attempts + 1, 1000),
-                not_before = now() + least(2 ^ least(attempts + 1, 20), %s) * interval '1 second'
+                not_before = clock_timestamp() + least(2 ^ least(attempts + 1, 20), %s) * interval '1 second'
             FROM unnest(%s::bigint[], %s::varchar[], %s::timestamptz[]) AS given(space_id, memory_id, queued_at)
             WHERE pending.space_id = given.space_id AND pending.memory_id = given.memory_id
                 AND pending.queued_at = given.queued_at

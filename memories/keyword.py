@@ -19,15 +19,16 @@ from memories.analysis import Token, tokens, triples
 from memories.conditions import Condition
 from memories.lexemes import SAMPLE_BITS, adjacent, any_of, quoted
 
-MAX_LEXEMES = 48
+MAX_LEXEMES = 96
 CANDIDATES = 2_000
-MAX_CANDIDATES = 5_000
+SCORES = 40_000
+"""A query of many lexemes ranks fewer candidates: this many scores of one lexeme in one memory, together."""
 COUNTED_EXACTLY = 5_000
 SAMPLE_ROWS = 1_000
 PLAIN_WORD = 0.3
 PART = 0.5
 SUBSTRING = 0.7
-PAIR = 0.2
+PAIR = 0.25
 MIN_SUBSTRING = 4
 
 
@@ -114,6 +115,7 @@ class KeywordSearch:
         self.query = query
         self.condition = condition
         self.statistics = statistics_of(space_id, [lexeme.text for lexeme in query.lexemes])
+        self.candidates = max(min(CANDIDATES, SCORES // max(len(query.lexemes), 1)), 200)
         self.parts = [lexeme for lexeme in query.lexemes if lexeme.grams and self._is_searched_inside(lexeme)]
 
     def _is_searched_inside(self, lexeme: Lexeme) -> bool:
@@ -149,13 +151,13 @@ class KeywordSearch:
         return dict(_rows(f"SELECT memory_id, score FROM ({sql}) AS scored", values))
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
-        """Split the lexemes: the rarest, that match at most CANDIDATES memories together, and the others."""
+        """Split the lexemes: the rarest, that match few memories together, and the others."""
         frequencies = self.statistics.frequencies
         order = sorted(self.query.lexemes, key=lambda lexeme: frequencies.get(lexeme.text, 0))
         together, taken = 0, 0
         for lexeme in order:
             together += frequencies.get(lexeme.text, 0)
-            if together > CANDIDATES and any(frequencies.get(known.text, 0) for known in order[:taken]):
+            if together > self.candidates and any(frequencies.get(known.text, 0) for known in order[:taken]):
                 break
             taken += 1
         return order[:taken], order[taken:]
@@ -174,7 +176,7 @@ class KeywordSearch:
         return dict(_rows(f"SELECT memory_id, score FROM ({sql}) AS scored {order}", [*values, limit]))
 
     def _scored(self, where: str, values: list[Any]) -> tuple[str, list[Any]]:
-        """Write the query that scores the entries of a condition, at most MAX_CANDIDATES of them."""
+        """Write the query that scores the entries of a condition, no more than can be ranked in time."""
         k1, b = self.statistics.saturation
         inner: list[str] = []
         terms: list[str] = []
@@ -199,7 +201,7 @@ class KeywordSearch:
             f"SELECT memory_id, created_at, {' + '.join(terms) or '0'} AS score FROM ("
             f"SELECT memory_id, created_at, %s + %s * length AS norm{columns} FROM ("
             "SELECT memory_id, created_at, length, lexemes FROM memories_searchable "
-            f"WHERE {where} LIMIT {MAX_CANDIDATES}) AS candidate OFFSET 0) AS matched"
+            f"WHERE {where} LIMIT {2 * self.candidates}) AS candidate OFFSET 0) AS matched"
         )
         return sql, [*weights, *parameters, *values]
 

@@ -125,13 +125,13 @@ def _fused(
     scale = ranking.scale_of(near, meaning.provider.scale)
     weight = ranking.SEMANTIC_WEIGHT * meaning.provider.familiarity(query.q)
     matched = words.best(depth)
-    if weight == 0 and matched:
-        near = {}
+    if weight == 0:  # the model does not know the script: the words decide, and only without any the meaning
+        near = {} if matched else near
     matched |= words.scores_of([memory_id for memory_id in near if memory_id not in matched])
-    near |= semantic.similarities(
-        meaning.space, meaning.vector, [memory_id for memory_id in matched if memory_id not in near]
-    )
-    hits = ranking.fuse(matched, near, ideal=words.ideal(), scale=scale, semantic_weight=weight or 1.0)
+    if weight:
+        unknown = [memory_id for memory_id in matched if memory_id not in near]
+        near |= semantic.similarities(meaning.space, meaning.vector, unknown)
+    hits = ranking.fuse(matched, near, ideal=words.ideal(), scale=scale, semantic_weight=weight if matched else 1.0)
     hits.sort(key=lambda hit: (-hit.score, hit.memory_id))
     return ranking.ordered(hits[:depth], _ties(access.space_id, [hit.memory_id for hit in hits[:depth]]))
 

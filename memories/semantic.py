@@ -70,7 +70,7 @@ def _exact(space: SearchSpace, vector: Vector, where: str, values: list[Any], li
     sql = f"""
         SELECT memory_id, 1 - min(embedding <=> %s::halfvec) AS similarity
         FROM memories_memoryvector AS vector
-        WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > now()) AND {where}
+        WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
         GROUP BY memory_id ORDER BY similarity DESC, memory_id LIMIT %s
     """
     return dict(_rows(sql, [vector_literal(vector), space.pk, space.model, *values, limit]))
@@ -85,7 +85,7 @@ def _indexed(space: SearchSpace, vector: Vector, where: str, values: list[Any], 
         SELECT memory_id, max(similarity) AS similarity FROM (
             SELECT memory_id, 1 - (embedding::{cast} <=> %s::{cast}) AS similarity
             FROM memories_memoryvector AS vector
-            WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > now()) AND {where}
+            WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
             ORDER BY embedding::{cast} <=> %s::{cast} LIMIT %s
         ) AS piece GROUP BY memory_id ORDER BY similarity DESC, memory_id LIMIT %s
     """

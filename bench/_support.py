@@ -1,0 +1,199 @@
+"""What the benchmarks share: a service of their own with real servers, collections to search, and how results are told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+DATA = Path(os.environ.get("OMP_BENCH_DATA", ROOT.parent / "shared" / "data"))
+SNOWBALL_OF = {"en": "english", "de": "german", "es": "spanish", "ru": "russian", "ar": "arabic", "hi": "hindi"}
+
+
+@contextmanager
+def service(name: str) -> Iterator[None]:
+    """Run a block with Django set up on embedded servers of its own, in OMP_BENCH_DIR (default .data/bench)."""
+    folder = Path(os.environ.get("OMP_BENCH_DIR", ROOT / ".data" / "bench")).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ |= {
+        "OMP_DATA_DIR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "OMP_LOG_LEVEL": "WARNING",
+        "OMP_RATE_LIMIT": "off",
+        "OMP_QUOTAS": "off",
+    }
+    for variable in ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL"):
+        os.environ.pop(variable, None)
+    from embedded.servers import running
+
+    with running(folder):
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        print(f"# {name}: {machine()}", flush=True)
+        yield
+
+
+def machine() -> str:
+    """Describe the machine in one line, with what else it is busy with."""
+    load = os.getloadavg()[0]
+    return f"{os.cpu_count()} cores, load {load:.1f}"
+
+
+def noise_ms() -> float:
+    """Measure the machine's noise: how much longer the 95th of 100 equal pieces of work takes than the median, ms."""
+    taken = []
+    for _ in range(100):
+        started = time.perf_counter()
+        sum(range(60_000))
+        taken.append((time.perf_counter() - started) * 1000)
+    taken.sort()
+    return taken[95] - taken[50]
+
+
+def space_new(name: str, language: str = "en") -> Any:
+    """Create a space with an owner, and give the access of the service's own work in it."""
+    from accounts.access import Access
+    from accounts.models import User
+    from accounts.services import space_create
+
+    owner = User.objects.create_user(f"{name}-{time.time_ns()}@bench.example")
+    space = space_create(owner=owner, name=name[:100])
+    if language != space.language:
+        space.language = language
+        space.save(update_fields=["language"])
+    return Access.system(space.pk)
+
+
+def memories_add(access: Any, texts: Sequence[str], **fields: Any) -> list[str]:
+    """Store texts as memories, 200 a transaction, and give their ids in order. They are not embedded yet."""
+    from accounts.access import space_transaction
+    from memories.schemas import MemoryCreate
+    from memories.services import memories_create, memory_build
+
+    ids: list[str] = []
+    for start in range(0, len(texts), 200):
+        bodies = [
+            {"content": text[:10_000], "type": "semantic", "source": {"tool": "bench"}} | fields
+            for text in texts[start : start + 200]
+        ]
+        with space_transaction(access):
+            rows = [memory_build(access=access, data=MemoryCreate.model_validate(body)) for body in bodies]
+            ids += [memory.id for memory in memories_create(access=access, memories=rows)]
+    return ids
+
+
+def space_delete(access: Any) -> None:
+    """Remove a space with everything in it."""
+    from django.db import connections
+
+    with connections["owner"].cursor() as cursor:
+        for table in ("memories_memory", "memories_searchspace"):
+            cursor.execute(f"DELETE FROM {table} WHERE space_id = %s", [access.space_id])
+
+
+def embed_all() -> float:
+    """Embed everything that waits, in this process, and give the seconds that it took."""
+    from memories.embeddings import embed_pending
+
+    started = time.perf_counter()
+    while embed_pending(60):
+        pass
+    return time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Texts, questions and for each question the graded answers (index of the text -> grade)."""
+
+    name: str
+    language: str
+    texts: list[str]
+    questions: list[str]
+    answers: list[dict[int, int]]
+
+
+def cranfield() -> Collection:
+    """Load 1,399 abstracts on aerodynamics and 225 questions with graded judgements."""
+    raw = gzip.open(DATA / "cranfield.all.1400.gz", "rt").read()
+    texts: dict[str, str] = {}
+    for record in re.split(r"(?m)^\.I ", raw)[1:]:
+        number, rest = record.split("\n", 1)
+        fields = re.split(r"(?m)^\.([TABW])\n", rest)
+        named = dict(zip(fields[1::2], fields[2::2], strict=True))
+        texts[number.strip()] = " ".join((named.get("W") or named.get("T") or "").split()) or "empty"
+    raw = gzip.open(DATA / "cranfield.qry.gz", "rt").read()
+    questions = [" ".join(record.split(".W\n", 1)[1].split()) for record in re.split(r"(?m)^\.I ", raw)[1:]]
+    place = {number: index for index, number in enumerate(texts)}
+    answers: list[dict[int, int]] = [{} for _ in questions]
+    for line in gzip.open(DATA / "cranfield.qrels.trec.gz", "rt"):
+        question, _, number, grade = line.split()
+        if number in place and int(grade) > 0:
+            answers[int(question) - 1][place[number]] = int(grade)
+    return Collection("cranfield", "en", list(texts.values()), questions, answers)
+
+
+def xquad(language: str) -> Collection:
+    """Load 240 paragraphs and 1,190 questions: find the paragraph that answers."""
+    articles = json.load(gzip.open(DATA / f"xquad.{language}.json.gz"))["data"]
+    texts, questions, answers = [], [], []
+    for paragraph in (paragraph for article in articles for paragraph in article["paragraphs"]):
+        for question in paragraph["qas"]:
+            questions.append(question["question"])
+            answers.append({len(texts): 1})
+        texts.append(paragraph["context"])
+    return Collection(f"xquad-{language}", language, texts, questions, answers)
+
+
+def xquad_sentences() -> Collection:
+    """Load the English paragraphs' 1,219 sentences, as short as memories are: find the one that answers."""
+    articles = json.load(gzip.open(DATA / "xquad.en.json.gz"))["data"]
+    texts: list[str] = []
+    questions, answers = [], []
+    for paragraph in (paragraph for article in articles for paragraph in article["paragraphs"]):
+        spans = []
+        for match in re.finditer(r'.+?(?:[.!?]["”)]*(?=\s+[A-Z"“(\[])|$)', paragraph["context"], re.DOTALL):
+            if match.group().strip():
+                spans.append((match.start(), match.end(), len(texts)))
+                texts.append(match.group().strip())
+        for question in paragraph["qas"]:
+            at = question["answers"][0]["answer_start"]
+            questions.append(question["question"])
+            answers.append({next(index for start, end, index in spans if start <= at < end): 1})
+    return Collection("xquad-en-sentences", "en", texts, questions, answers)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table with aligned columns."""
+    cells = [[str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    for number, row in enumerate(cells):
+        print("  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
+                        for column, (cell, width) in enumerate(zip(row, widths, strict=True))))  # fmt: skip
+        if number == 0:
+            print("  ".join("-" * width for width in widths))
+    sys.stdout.flush()
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Give the value below which a share (0..1) of the values lies."""
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def finish(name: str, result: dict[str, Any]) -> None:
+    """Print the result once more as one line of JSON."""
+    print(json.dumps({"bench": name} | result), flush=True)

@@ -1,0 +1,213 @@
+"""Latency of search by size of the space: each mode and filters, beside its floor; recall of the vector index; sizes."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench._corpus import MODEL, SHARES, Corpus, drop_word_index, make_word_index  # noqa: E402
+from bench._support import finish, machine, noise_ms, percentile, service, space_delete, space_new, table  # noqa: E402
+
+FRESH = itertools.count()
+HOSTILE = ("x", "?", "???!!!", "🎉🎉", "& | ! :* <-> ' \\ ( )", "a' | b:*", "\x00", "\ud800", "the", "記憶" * 400, "word " * 400)
+
+
+def timed(action: Callable[[], Any], rounds: int) -> list[float]:
+    """Give the milliseconds of each round."""
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        action()
+        taken.append((time.perf_counter() - started) * 1000)
+    return taken
+
+
+class Space:
+    """A filled space and the ways to ask it."""
+
+    def __init__(self, corpus: Corpus, size: int) -> None:
+        self.size = size
+        self.access = space_new(f"latency-{size}")
+        self.questions = random.Random(7).sample(corpus.questions, 200)
+        self.turn = 0
+
+    def question(self) -> str:
+        """Give a question that was never asked in these words, so that no cache of query vectors answers."""
+        self.turn += 1
+        return f"{self.questions[self.turn % len(self.questions)]} {next(FRESH)}"
+
+    def search(self, mode: str = "hybrid", q: str | None = None, **filters: Any) -> Any:
+        """Search and read what was found, as the endpoint does."""
+        from accounts.access import space_transaction
+        from memories.models import Memory
+        from memories.search import SearchFilters, SearchQuery, search_memories
+
+        query = SearchQuery(q or self.question(), mode=mode, filters=SearchFilters(**filters))  # type: ignore[arg-type]
+        found = search_memories(self.access, query)
+        with space_transaction(self.access):
+            return found, list(Memory.objects.visible_to(self.access).filter(id__in=[hit.memory_id for hit in found.hits]))
+
+    def floor(self) -> Callable[[], None]:
+        """Record one hybrid search's statements, and give a function that only embeds and sends them again."""
+        import psycopg
+        from django.conf import settings
+        from django.db import connection
+
+        from aiworker.embedding.registry import provider_for
+
+        statements: list[tuple[str, Any]] = []
+
+        def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+            statements.append((sql, params))
+            return execute(sql, params, many, context)
+
+        question = self.question()
+        with connection.execute_wrapper(record):
+            self.search(q=question)
+        bare = psycopg.connect(settings.DATABASE_URL, cursor_factory=psycopg.ClientCursor, autocommit=True)
+        provider = provider_for(MODEL)
+        space = str(self.access.space_id)
+
+        def run() -> None:
+            provider.embed_query(self.question())
+            with bare.transaction(), bare.cursor() as cursor:
+                cursor.execute("SELECT set_config('commonplace.space_id', %s, true)", [space])
+                for sql, params in statements:
+                    if sql.lstrip().upper().startswith(("SELECT", "WITH")):
+                        cursor.execute(sql.encode(), params)
+                        cursor.fetchall()
+
+        return run
+
+
+def throughput(space: Space, clients: int, seconds: float) -> float:
+    """Give the searches a second of several clients at once."""
+    from django.db import connection
+
+    done = [0] * clients
+    until = time.perf_counter() + seconds
+
+    def client(number: int) -> None:
+        while time.perf_counter() < until:
+            space.search()
+            done[number] += 1
+        connection.close()
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / seconds
+
+
+def recall(space: Space, corpus: Corpus, **filters: Any) -> float | None:
+    """Give the share of the exact ten nearest that the index finds; None without an index."""
+    from accounts.access import space_transaction
+    from aiworker.embedding.registry import provider_for
+    from memories import semantic
+    from memories.conditions import SearchFilters, condition_for
+    from memories.index_models import SearchSpace
+
+    state = SearchSpace.objects.get(pk=space.access.space_id)
+    if not state.vector_index:
+        return None
+    condition = condition_for(space.access, SearchFilters(**filters))
+    found = 0
+    asked = random.Random(3).sample(corpus.questions, 50)
+    for question in asked:
+        vector = provider_for(MODEL).embed_query(question)
+        with space_transaction(space.access):
+            state.vector_index = "used"
+            quick = semantic.nearest(state, vector, condition, 100)
+            state.vector_index = ""
+            exact = semantic.nearest(state, vector, condition, 10)
+        # As near as the tenth counts: notes of the same sentence are equally near.
+        bound = min(exact.values()) - 1e-6
+        found += min(sum(similarity >= bound for similarity in list(quick.values())[:10]), len(exact))
+    return found / (10 * len(asked))
+
+
+def sizes() -> dict[str, int]:
+    """Give the bytes of the search's tables and indexes."""
+    from django.db import connections
+
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relname IN "
+            "('memories_memory', 'memories_searchentry', 'memories_memoryvector')"
+            " UNION ALL SELECT relname, pg_relation_size(oid) FROM pg_class "
+            "WHERE relname = 'memories_searchentry_lexemes' OR relname LIKE 'memories_vector_hnsw_%'"
+        )
+        return dict(cursor.fetchall())
+
+
+def main() -> None:
+    """Fill, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,10000,100000", help="up to 1000000; that takes most of an hour")
+    parser.add_argument("--rounds", type=int, default=200)
+    chosen = parser.parse_args()
+    result: dict[str, Any] = {"noise_ms": round(noise_ms(), 2), "spaces": {}}
+    with service("search_latency"):
+        from memories.vector_indexes import maintain_vector_indexes
+
+        corpus = Corpus()
+        spaces = [Space(corpus, int(size)) for size in chosen.sizes.split(",")]
+        started = time.perf_counter()
+        drop_word_index()
+        for space in spaces:
+            corpus.fill(space.access, space.size, seed=space.size)
+        make_word_index()
+        print(f"# filled in {time.perf_counter() - started:.0f} s")
+        started = time.perf_counter()
+        maintain_vector_indexes()
+        result["vector_index_seconds"] = round(time.perf_counter() - started, 1)
+        print(f"# vector indexes in {result['vector_index_seconds']} s; {machine()}")
+        rows: list[list[Any]] = []
+        for space in spaces:
+            print(f"# {space.size}: {machine()}", flush=True)
+            measured: dict[str, list[float]] = {}
+            for _ in range(20):
+                space.search()
+            for mode in ("keyword", "semantic", "hybrid"):
+                measured[mode] = timed(lambda mode=mode: space.search(mode), chosen.rounds)  # type: ignore[misc]
+            for tag in SHARES:
+                measured[f"hybrid, tag {tag}"] = timed(lambda tag=tag: space.search(tags=[tag]), chosen.rounds // 4)  # type: ignore[misc]
+            measured["floor of hybrid"] = timed(space.floor(), chosen.rounds)
+            for name, taken in measured.items():
+                rows.append([space.size, name, *(f"{percentile(taken, share):.1f}" for share in (0.5, 0.95, 0.99))])
+            hostile = {q: percentile(timed(lambda q=q: space.search(q=q[:2000]), 5), 0.5) for q in HOSTILE}  # type: ignore[misc]
+            middle = percentile(measured["hybrid"], 0.5)
+            found: dict[str, Any] = {
+                "p50_ms": {name: round(percentile(taken, 0.5), 2) for name, taken in measured.items()},
+                "p99_ms": {name: round(percentile(taken, 0.99), 2) for name, taken in measured.items()},
+                "ratio_to_floor": round(middle / percentile(measured["floor of hybrid"], 0.5), 2),
+                "worst_hostile_ratio": round(max(hostile.values()) / middle, 2),
+                "searches_a_second_4_clients": round(throughput(space, 4, 5), 1),
+                "recall@10": {"none": recall(space, corpus)}
+                | {tag: recall(space, corpus, tags=[tag]) for tag in SHARES},
+            }
+            result["spaces"][space.size] = found
+            rows.append([space.size, f"ratio to floor {found['ratio_to_floor']}, hostile {found['worst_hostile_ratio']}",
+                         f"{found['searches_a_second_4_clients']}/s", "recall", str(found["recall@10"])])  # fmt: skip
+        table(["memories", "search", "p50 ms", "p95 ms", "p99 ms"], rows)
+        result["bytes"] = sizes()
+        result["noise_ms_after"] = round(noise_ms(), 2)
+        for space in spaces:
+            space_delete(space.access)
+        maintain_vector_indexes()
+    finish("search_latency", result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Keyword search: what is found, what counts more, and how many there are."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from memories.models import Memory
+from tests.factories import People, memory_make
+from tests.search.support import found, search, store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("content", "q"),
+    [
+        ("Caroline paints landscapes", "painting"),
+        ("记忆服务很好用", "忆服"),
+        ("我喜欢喝茶", "茶"),
+        ("私はメモリが好きです", "メモリ"),
+        ("저는 한국어를 공부합니다", "한국어"),
+        ("ผมชอบกินอาหารไทย", "อาหาร"),
+        ("मुझे हिन्दी फ़िल्में पसंद हैं", "हिन्दी"),
+        ("يحب القهوة العربية", "قهوة"),
+        ("שלום עולם", "עולם"),
+        ("кошки спят на диване", "кошка"),
+        ("Ich wohne in der Müllerstraße", "müllerstrasse"),
+        ("Café au lait, s'il vous plaît", "cafe"),
+        ("Die Krankenversicherung kostet mehr", "Versicherung"),
+        ("see getUserProfileById for details", "UserProfile"),
+        ("see getUserProfileById for details", "getUserProfileById"),
+        ("edit src/app/settings_local.py first", "src/app/settings_local.py"),
+        ("edit src/app/settings_local.py first", "settings_local"),
+        ("pinned to v2.10.3 last week", "v2.10.3"),
+        ("pinned to v2.10.3 last week", "2.10"),
+        ("write to ann.lee@example.com", "ann.lee@example.com"),
+        ("write to ann.lee@example.com", "example.com"),
+        ("commit a3f9bc77d2e1 broke it", "bc77d2"),
+        ("the party was great 🎉", "🎉"),
+        ("C++ is faster here", "c++"),
+        ("reply by e-mail please", "email"),
+        ("reply by email please", "e-mail"),
+        ("to be or not to be", "to be"),
+    ],
+)
+def test_finds(people: People, content: str, q: str) -> None:
+    access = people.access()
+    wanted = store(access, content)[0]
+    store(access, "Nothing of interest happened yesterday", "昨天没有发生任何事情", "Nichts geschah am Montag")
+
+    assert found(access, q, "keyword") == [wanted.id]
+
+
+def test_any_word_matches_and_more_words_rank_higher(people: People) -> None:
+    access = people.access()
+    one, two, _ = store(access, "red apples", "red apples and green pears", "a blue sky")
+
+    assert found(access, "green apples", "keyword") == [two.id, one.id]
+
+
+def test_rare_words_count_more_than_common_ones(people: People) -> None:
+    access = people.access()
+    store(access, *(f"project note {number}" for number in range(10)))
+    rare = store(access, "zebra migration plan")[0]
+
+    assert found(access, "project zebra", "keyword")[0] == rare.id
+
+
+def test_words_next_to_each_other_rank_higher(people: People) -> None:
+    access = people.access()
+    apart, together = store(
+        access, "the machine was slow and learning was hard there", "machine learning was hard and slow there was"
+    )
+
+    assert found(access, "machine learning", "keyword") == [together.id, apart.id]
+
+
+def test_tags_and_subject_count_more_than_text(people: People) -> None:
+    access = people.access()
+    in_text = store(access, "we talked of cooking at length on friday")[0]
+    tagged = memory_make(access, content="we talked of dinner at length on friday", tags=["cooking"])
+    about = memory_make(access, content="we talked of dinner at length on monday", tags=[], subject="cooking")
+
+    ranked = found(access, "cooking", "keyword")
+    assert set(ranked[:2]) == {tagged.id, about.id}
+    assert ranked[2] == in_text.id
+
+
+def test_stop_words_are_left_out_beside_another_word(people: People) -> None:
+    access = people.access()
+    wanted, _ = store(access, "the painter of the house", "the end of the day")
+
+    assert found(access, "who is the painter", "keyword") == [wanted.id]
+
+
+def test_total_counts_every_match_beyond_the_limit(people: People) -> None:
+    access = people.access()
+    store(access, *(f"apple number {number}" for number in range(7)), "one pear")
+
+    result = search(access, "apple", "keyword", limit=3)
+
+    assert (len(result.hits), result.total) == (3, 7)
+
+
+def test_equal_matches_come_newest_first_and_always_in_the_same_order(people: People) -> None:
+    access = people.access()
+    made = store(access, *["the same words"] * 5)
+    newest_first = [memory.id for memory in sorted(made, key=lambda memory: (-memory.created_at.timestamp(), memory.id))]
+
+    assert found(access, "same words", "keyword") == found(access, "same words", "keyword") == newest_first
+
+
+def test_a_word_of_the_space_is_not_searched_inside_of_others(people: People) -> None:
+    access = people.access()
+    rate, _ = store(access, "the rate is high", "the configuration is long")
+
+    assert found(access, "rate", "keyword") == [rate.id]
+
+
+@pytest.mark.parametrize("status", [Memory.Status.QUARANTINED, Memory.Status.SUPERSEDED])
+def test_what_is_not_active_is_not_found(people: People, status: str) -> None:
+    from accounts.access import space_transaction
+    from memories.indexing import index_memories
+
+    access = people.access()
+    memory = store(access, "hidden treasure")[0]
+    memory.status = status
+    with space_transaction(access):
+        memory.save()
+        index_memories([memory])
+
+    assert [found(access, "treasure", mode) for mode in ("keyword", "semantic", "hybrid")] == [[], [], []]
+
+
+def test_what_has_expired_is_not_found(people: People) -> None:
+    access = people.access()
+    store(access, "expired treasure", expires_at=(timezone.now() - timedelta(seconds=1)).isoformat())
+    kept = store(access, "kept treasure", expires_at=(timezone.now() + timedelta(days=1)).isoformat())[0]
+
+    assert found(access, "treasure", "keyword") == [kept.id]
+    assert search(access, "treasure", "keyword").total == 1
+
+
+def test_a_large_space_is_ranked_from_its_sample(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memories import keyword
+
+    monkeypatch.setattr(keyword, "COUNTED_EXACTLY", 20)
+    monkeypatch.setattr(keyword, "SAMPLE_ROWS", 2)
+    monkeypatch.setattr(keyword, "CANDIDATES", 5)
+    access = people.access()
+    store(access, *(f"common word {number} here" for number in range(60)))
+    rare = store(access, "a zebra with a common word")[0]
+
+    result = search(access, "zebra common", "keyword", limit=20)
+
+    assert result.hits[0].memory_id == rare.id
+    assert (len(result.hits), result.total) == (20, 61)
