@@ -8,6 +8,7 @@ from aiworker.ai_views import CompressView, ExtractView, UsageView
 from aiworker.views import JobCancelView, JobView
 from api.schemaviews import docs, openapi
 from config.health import health
+from context.views import ContextView, ForgetView
 from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
 from dreams.views import (
     CancelView,
@@ -49,11 +50,13 @@ urlpatterns = [
     path("memories/batch", MemoriesBatchView.as_view(), name="memories-batch"),
     path("memories/search", MemoriesSearchView.as_view(), name="memories-search"),
     path("memories/remember", RememberView.as_view(), name="memories-remember"),
+    path("memories/forget", ForgetView.as_view(), name="memories-forget"),
     path("memories/recall", RecallView.as_view(), name="memories-recall"),
     path("memories/<str:memory_id>/history", HistoryView.as_view(), name="memory-history"),
     path("memories/<str:memory_id>/restore", RestoreView.as_view(), name="memory-restore"),
     path("memories/<str:memory_id>", MemoryView.as_view(), name="memory"),
     path("memories/<str:memory_id>/similar", MemorySimilarView.as_view(), name="memory-similar"),
+    path("context", ContextView.as_view(), name="context"),
     path("journal", JournalView.as_view(), name="journal-entries"),
     path("journal/<str:kind>/<str:date>", JournalEntryView.as_view(), name="journal-entry"),
     path("records", CollectionsView.as_view(), name="collections"),

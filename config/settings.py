@@ -182,6 +182,7 @@ INSTALLED_APPS = [
     "conversations",
     "actions",
     "dreams",
+    "context",
 ]
 MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
