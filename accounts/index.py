@@ -39,7 +39,7 @@ INDEX: list[tuple[str, list[Place]]] = [
             Place("connection-list", "Connections", "keys"),
             Place("transfer", "Import and export", "export"),
             Place("team", "Team"),
-            Place("usage", "Usage"),
+            Place("usage-page", "Usage"),
             Place("event-list", "Events"),
             Place("settings", "Settings", "settings"),
         ],

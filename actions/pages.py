@@ -91,4 +91,4 @@ def action_decide(request: PageRequest, action_id: str) -> HttpResponse:
         return show(request, action_get(access=access, id=action_id), error.message, status=409)
     messages.success(request, f"{action.short_id} is {SAID[to]}.")
     # The next decision comes first; after the last one, what came of it.
-    return redirect("action-list") if pending_count(access) else redirect("action", action.short_id)
+    return redirect("action-list") if pending_count(access) else redirect("action-page", action.short_id)

@@ -19,5 +19,5 @@ urlpatterns = [
     path("memories/<str:memory_id>/edit", pages.memory_edit, name="memory-edit"),
     path("memories/<str:memory_id>/mark", pages.memory_mark, name="memory-mark"),
     path("memories/<str:memory_id>/similar", pages.memory_similar, name="memory-similar-page"),
-    path("memories/<str:memory_id>/restore/<int:version>", pages.memory_restore, name="memory-restore"),
+    path("memories/<str:memory_id>/restore/<int:version>", pages.memory_restore, name="memory-restore-page"),
 ]

@@ -173,7 +173,7 @@ def record(request: PageRequest, record_id: str) -> HttpResponse:
             errors = sentences(error)
         else:
             messages.success(request, "Saved.")
-            return redirect("record", record_id)
+            return redirect("record-page", record_id)
     elif request.method == "POST":
         return render(request, "403.html", {"role": access.role}, status=403)
     context = {"record": row, "text": text, "errors": errors, "may_write": "write" in request.may}

@@ -9,14 +9,20 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from oauth2_provider.models import Application
 
 from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Role, Space, User
 from accounts.services import space_create
 from accounts.sessions import SPACE
+from actions.schemas import ActionPropose
+from actions.services import action_propose
+from aiworker.jobs import job_create
 from api.schemas import parse
 from apikeys.models import ApiKey
 from apikeys.services import apikey_create
+from grants.models import Grant
+from grants.services import grant_connected, grant_create
 from memories.models import Memory
 from memories.schemas import MemoryCreate, MemoryUpdate
 from memories.services import memory_create, memory_update
@@ -91,6 +97,14 @@ def fill(team: Team, access: Access) -> None:
         data=parse(RecordPut, {"collection": SHORT, "key": SHORT, "status": SHORT, "data": {SHORT: HOSTILE}}),
     )
     kv_set(access=access, data=parse(KvSet, {"ns": SHORT, "key": SHORT, "value": HOSTILE}))
+    tool = Access(
+        space_id=team.space.pk, user_id=None, actor_kind="key", actor_id=str(key.pk), actor_name=key.name,
+        scopes=frozenset({"actions:propose"}), channel="rest",
+    )  # fmt: skip
+    proposal = {"class": SHORT, "summary": HOSTILE, "payload": {SHORT: HOSTILE}, "idempotency_key": "a"}
+    action, _ = action_propose(access=tool, data=parse(ActionPropose, proposal))
+    job = job_create(access=access, kind="import", params={"conflict": "skip", "format": "omp"}, inputs=[b"{}"])
+    grant = grant_make(team)
     _, digest = Invitation.new_token()
     invitation = Invitation.objects.create(space=team.space, email="new@example.com", digest=digest)
     member = Membership.objects.get(space=team.space, user=team.users["viewer"])
@@ -98,13 +112,28 @@ def fill(team: Team, access: Access) -> None:
         "space-open": [team.space.pk], "member-role": [member.pk], "member-remove": [member.pk],
         "invitation-revoke": [invitation.pk], "connection-detail": [key.pk], "connection-check": [key.pk],
         "connection-revoke": [key.pk], "journal-edit": ["day", "2026-01-05"], "journal-delete": ["day", "2026-01-05"],
-        "record": [record.id], "record-remove": [record.id], "memory-restore": [memory.id, 1], "grant-end": [1],
+        "record-page": [record.id], "record-remove": [record.id], "memory-restore-page": [memory.id, 1],
+        "grant-end": [grant.pk],
+        "action-page": [action.short_id], "action-decide": [action.short_id], "import-detail": [job.id],
+        "import-cancel": [job.id],
     }  # fmt: skip
     for name in ("detail", "entry", "edit", "mark", "similar-page"):
         team.args[f"memory-{name}"] = [memory.id]
     encoded = "%22%3E%3Cscript%3Ealert%281%29%3C%2Fscript%3E"
     team.query |= {"record-list": f"?name={encoded}", "kv": f"?ns={encoded}"}
     assert ApiKey.objects.filter(space=team.space).exists()
+
+
+def grant_make(team: Team) -> Grant:
+    """Return the owner's grant to an assistant that is connected."""
+    application = Application.objects.create(
+        name=SHORT, client_type="public", authorization_grant_type="authorization-code", redirect_uris="https://a.test"
+    )
+    grant = grant_create(
+        space=team.space, user=team.users["owner"], application=application, tool=SHORT, scopes=["read"], code="c"
+    )
+    grant_connected(grant=grant)
+    return grant
 
 
 def patterns(resolver: Any = None) -> Iterator[URLPattern]:

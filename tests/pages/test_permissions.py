@@ -14,7 +14,7 @@ PAGES = pages()
 #: Answers of a form whose fields are missing: refused, shown again, sent back, or nothing to do.
 ANSWERED = {200, 302, 404, 405, 409, 422}
 #: Forms that a page shows to readers too, but takes from some of them only.
-NARROWER = {"team": "team", "record": "write", "transfer": "import"}
+NARROWER = {"team": "team", "record-page": "write", "transfer": "import"}
 
 
 def test_every_page_names_the_action_that_opens_it() -> None:
@@ -52,8 +52,12 @@ def expect(team: Team, who: str, method: str, name: str, action: str, response: 
         assert status in ANSWERED, where
 
 
-DETAILS = ["memory-detail", "memory-entry", "memory-edit", "memory-similar-page", "record", "connection-detail",
-           "connection-check"]  # fmt: skip
+DETAILS = ["memory-detail", "memory-entry", "memory-edit", "memory-similar-page", "record-page", "connection-detail",
+           "connection-check", "action-page", "import-detail"]  # fmt: skip
+
+
+MISSING = {name: "mem_0000000000000000" for name in DETAILS if name.startswith("memory")}
+MISSING |= {"record-page": "rec_0000000000000000", "action-page": "A99", "import-detail": "job_0000000000000000"}
 
 
 @pytest.mark.parametrize("name", DETAILS)
@@ -61,7 +65,7 @@ def test_another_space_answers_as_if_it_did_not_exist(team: Team, name: str) -> 
     client = team.client("outsider")
 
     other = client.get(team.address(name))
-    team.args[name] = [999_999_999 if isinstance(team.args[name][0], int) else "mem_0000000000000000"]
+    team.args[name] = [MISSING.get(name, 999_999_999)]
     missing = client.get(team.address(name))
 
     assert other.status_code == missing.status_code == 404

@@ -1,0 +1,104 @@
+"""One server and one headless Chromium for all browser tests; every page that they open is watched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from accounts.models import User
+from accounts.sessions import SPACE
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 740}
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+#: Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Return the browser, started once."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("The browser tests need Debian's package chromium: apt-get install chromium.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Window:
+    """A window of a person's browser: one page, and whatever went wrong on it."""
+
+    def __init__(self, context: BrowserContext, base: str) -> None:
+        self.context, self.base, self.problems = context, base, list[str]()
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        self.page.on("requestfailed", lambda r: self.problems.append(f"request: {r.url} {r.failure}"))
+
+    def _console(self, message: Any) -> None:
+        # An answer of 4xx that a test asks for is reported by the browser; everything else is a fault.
+        if message.type in {"error", "warning"} and "the server responded with a status of 4" not in message.text:
+            self.problems.append(f"console: {message.text}")
+
+    def open(self, path: str) -> Page:
+        """Go to an address of the service."""
+        self.page.goto(self.base + path)
+        return self.page
+
+    def axe(self, *rules: str) -> list[str]:
+        """Return what axe-core finds serious or critical on the page, in words; by default by every rule of WCAG AA."""
+        self.page.evaluate(AXE)
+        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+        found = self.page.evaluate("only => axe.run(document, {runOnly: only})", list(rules) or tags)
+        return [
+            f"{item['id']}: {item['nodes'][0]['html'][:160]}"
+            for item in found["violations"]
+            if item["impact"] in {"serious", "critical"}
+        ]
+
+
+Opener = Callable[..., Window]
+
+
+@pytest.fixture
+def window(browser: Browser, live_server: Any, db: None) -> Iterator[Opener]:
+    """Return what opens a window: `user` signs in, `phone` makes it small, `scripts` may be off."""
+    opened: list[Window] = []
+
+    def opener(
+        user: User | None = None, *, space_id: int | None = None, phone: bool = False, scripts: bool = True,
+        dark: bool = False, **options: Any,
+    ) -> Window:  # fmt: skip
+        context = browser.new_context(
+            viewport=PHONE if phone else DESKTOP, java_script_enabled=scripts,  # type: ignore[arg-type]
+            color_scheme="dark" if dark else "light", **options,
+        )  # fmt: skip
+        if user is not None:
+            client = Client()
+            client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+            session = client.session
+            if space_id is not None:
+                session[SPACE] = space_id
+                session.save()
+            context.add_cookies([{"name": "sessionid", "value": str(session.session_key), "url": live_server.url}])
+        opened.append(Window(context, live_server.url))
+        return opened[-1]
+
+    yield opener
+    problems = [problem for each in opened for problem in each.problems]
+    for each in opened:
+        each.context.close()
+    assert problems == []
