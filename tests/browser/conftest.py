@@ -46,7 +46,12 @@ class Window:
         self.page.set_default_timeout(10_000)
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
-        self.page.on("requestfailed", lambda r: self.problems.append(f"request: {r.url} {r.failure}"))
+        self.page.on("requestfailed", self._failed)
+
+    def _failed(self, request: Any) -> None:
+        # What a page had asked for when its person went on is given up, and no fault.
+        if request.failure != "net::ERR_ABORTED":
+            self.problems.append(f"request: {request.url} {request.failure}")
 
     def _console(self, message: Any) -> None:
         # An answer of 4xx that a test asks for is reported by the browser; everything else is a fault.

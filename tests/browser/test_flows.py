@@ -293,7 +293,7 @@ def test_import_of_ten_thousand_memories(window: Opener, tmp_path: Any) -> None:
     while time.monotonic() < until and page.get_by_text("brought in").count() == 0:
         value = bar.evaluate_all("bars => bars.map(bar => bar.position > 0 ? Math.round(bar.value) : 0)")
         seen |= {number for number in value if 0 < number < RECORDS}
-        page.wait_for_timeout(100)
+        page.wait_for_timeout(400)
     worker.join()
 
     assert seen, "the bar never stood between its ends"
