@@ -28,6 +28,7 @@ urlpatterns = [
     path("", include("events.urls")),
     path("", include("notebook.urls")),
     path("", include("actions.urls")),
+    path("", include("dreams.urls")),
 ]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 from oauth2_provider.models import Application
 
 from accounts.access import Access, space_transaction
@@ -21,6 +22,7 @@ from aiworker.jobs import job_create
 from api.schemas import parse
 from apikeys.models import ApiKey
 from apikeys.services import apikey_create
+from dreams.models import DreamChange, DreamRun, DreamSuggestion
 from grants.models import Grant
 from grants.services import grant_connected, grant_create
 from memories.models import Memory
@@ -105,6 +107,18 @@ def fill(team: Team, access: Access) -> None:
     action, _ = action_propose(access=tool, data=parse(ActionPropose, proposal))
     job = job_create(access=access, kind="import", params={"conflict": "skip", "format": "omp"}, inputs=[b"{}"])
     grant = grant_make(team)
+    now = timezone.now()
+    run = DreamRun.objects.create(
+        space=team.space, status="applied", applied=1, summary=HOSTILE, created_at=now, applied_at=now,
+        rejected=[{"index": 0, "code": "x", "message": HOSTILE}],
+    )  # fmt: skip
+    DreamChange.objects.create(
+        space=team.space, run_id=run.id, seq=1, op="update", memory_ids=[memory.id], before={memory.id: 1},
+        after={memory.id: 2}, reason=HOSTILE,
+    )  # fmt: skip
+    suggestion = DreamSuggestion.objects.create(
+        space=team.space, run_id=run.id, kind="contradiction", memory_ids=[memory.id], text=HOSTILE, created_at=now
+    )
     _, digest = Invitation.new_token()
     invitation = Invitation.objects.create(space=team.space, email="new@example.com", digest=digest)
     member = Membership.objects.get(space=team.space, user=team.users["viewer"])
@@ -115,7 +129,8 @@ def fill(team: Team, access: Access) -> None:
         "record-page": [record.id], "record-remove": [record.id], "memory-restore-page": [memory.id, 1],
         "grant-end": [grant.pk],
         "action-page": [action.short_id], "action-decide": [action.short_id], "import-detail": [job.id],
-        "import-cancel": [job.id],
+        "import-cancel": [job.id], "dream-detail": [run.id], "dream-undo-page": [run.id],
+        "suggestion-decide-page": [suggestion.id],
     }  # fmt: skip
     for name in ("detail", "entry", "edit", "mark", "similar-page"):
         team.args[f"memory-{name}"] = [memory.id]

@@ -1,0 +1,133 @@
+"""Dreams: what each run changed, as a diff that a person reads, with undo, and the suggestions that wait."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.access import Access
+from accounts.pageviews import WAITING, PageRequest, page
+from api.errors import ApiError, Invalid
+from api.schemas import parse
+from dreams.models import DreamRun, DreamSuggestion
+from dreams.representation import dream_present
+from dreams.schemas import SuggestionDecision
+from dreams.services import dream_get, dream_undo
+from dreams.suggestions import suggestion_decide
+from memories.models import Memory
+from memories.reading import diff
+
+RUNS = 50
+OPS = {
+    "add": "Wrote down", "update": "Reworded", "merge": "Merged into one", "set_tier": "Moved", "expire": "Lets expire",
+    "suggest": "Suggested",
+}  # fmt: skip
+SUGGESTED = {
+    "core": "Show it to every tool at once (core)", "contradiction": "These contradict each other",
+    "delete": "Delete it",
+}  # fmt: skip
+
+
+def open_suggestions(access: Access) -> int:
+    """Return how many suggestions wait for the owner."""
+    return DreamSuggestion.objects.visible_to(access).filter(status=DreamSuggestion.Status.OPEN)[:1000].count()
+
+
+WAITING["suggestions"] = open_suggestions
+
+
+@require_GET
+@page("read")
+def dream_list(request: PageRequest) -> HttpResponse:
+    """Show what waits for a decision, and the runs, newest first."""
+    access = request.access
+    waiting = list(
+        DreamSuggestion.objects.visible_to(access)
+        .filter(status=DreamSuggestion.Status.OPEN)
+        .order_by("created_at")[:50]
+    )
+    ids = {memory_id for suggestion in waiting for memory_id in suggestion.memory_ids}
+    memories = {memory.id: memory for memory in Memory.objects.visible_to(access).filter(id__in=ids)}
+    suggestions = [
+        (suggestion, SUGGESTED[suggestion.kind], [memories[i] for i in suggestion.memory_ids if i in memories])
+        for suggestion in waiting
+    ]
+    runs = DreamRun.objects.visible_to(access).order_by("-created_at", "-id")[:RUNS]
+    context = {
+        "suggestions": suggestions, "runs": runs, "decides": "decide" in request.may,
+        "enabled": request.membership.space.dreams_enabled,
+    }  # fmt: skip
+    return render(request, "dreams/list.html", context)
+
+
+@require_GET
+@page("read")
+def dream_detail(request: PageRequest, run_id: str) -> HttpResponse:
+    """Show one run: each change with the text before and after."""
+    access = request.access
+    run = dream_get(access=access, run_id=run_id)
+    shown = dream_present(access, run)
+    undo_open = run.status == DreamRun.Status.APPLIED and bool(run.undo_until and run.undo_until > timezone.now())
+    context = {
+        "run": run, "rejected": shown["rejected"], "changes": [change_words(change) for change in shown["changes"]],
+        "undo_open": undo_open, "decides": "decide" in request.may,
+    }  # fmt: skip
+    return render(request, "dreams/detail.html", context)
+
+
+def change_words(change: dict[str, Any]) -> dict[str, Any]:
+    """Return a change as a person reads it: what was done, and each memory with its diff."""
+    memories = []
+    for memory_id in change["memory_ids"]:
+        before, after = change["before"].get(memory_id), change["after"].get(memory_id)
+        memories.append({"id": memory_id, "diff": texts(before, after), "fields": fields(before, after)})
+    return change | {"words": OPS.get(change["op"], change["op"]), "memories": memories}
+
+
+def texts(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Any:
+    """Return the diff of two versions' texts; a memory that left is struck out, a new one marked."""
+    gone = after is None or after.get("status") == "superseded"
+    return diff(before["content"] if before else "", "" if gone or after is None else after["content"])
+
+
+def fields(before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[str]:
+    """Return the other things that changed between two versions, in words."""
+    if not before or not after:
+        return []
+    words = {"tier": "kept as {}", "expires_at": "expires {}", "subject": "about {}"}
+    return [text.format(after[name] or "nothing") for name, text in words.items() if before[name] != after[name]]
+
+
+@require_POST
+@page("decide")
+def dream_undo_page(request: PageRequest, run_id: str) -> HttpResponse:
+    """Undo a run."""
+    try:
+        result = dream_undo(access=request.access, run_id=run_id)
+    except ApiError as error:
+        messages.error(request, error.message)
+    else:
+        skipped = len(result["skipped"])
+        left = f" {skipped} had been changed or forgotten since, and were left." if skipped else ""
+        messages.success(request, f"The dream is undone: {result['restored']} restored.{left}")
+    return redirect("dream-detail", run_id)
+
+
+@require_POST
+@page("decide")
+def suggestion_decide_page(request: PageRequest, suggestion_id: str) -> HttpResponse:
+    """Accept or dismiss a suggestion."""
+    decision = request.POST.get("decision", "")
+    if decision not in {"accept", "dismiss"}:
+        raise Invalid("Choose whether to accept or to dismiss the suggestion.")
+    body = {"decision": decision} | ({"keep_id": request.POST["keep"]} if request.POST.get("keep") else {})
+    try:
+        suggestion_decide(access=request.access, suggestion_id=suggestion_id, data=parse(SuggestionDecision, body))
+    except ApiError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "Done as suggested." if decision == "accept" else "Dismissed.")
+    return redirect("dream-list")
