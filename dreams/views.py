@@ -88,6 +88,7 @@ class NextJobView(ApiView):
 
     scopes: ClassVar = {"POST": "dreams"}
 
+    @idempotent
     def post(self, request: Request) -> Response:
         """Hand out the job that waits; start a dream first when one is due."""
         raw = self.raw_body()
