@@ -10,12 +10,12 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api import errors
-from api.openapi import agentstate, ai, core
+from api.openapi import agentstate, ai, core, dreams
 from api.openapi.operations import Operation, ref
 from api.views import ApiView
 
-OPERATIONS = core.OPERATIONS | agentstate.OPERATIONS | ai.OPERATIONS
-SHAPES = core.SHAPES | agentstate.SHAPES | ai.SHAPES
+OPERATIONS = core.OPERATIONS | agentstate.OPERATIONS | dreams.OPERATIONS | ai.OPERATIONS
+SHAPES = core.SHAPES | agentstate.SHAPES | dreams.SHAPES | ai.SHAPES
 JSON = "application/json"
 REFERENCE = "#/components/schemas/{model}"
 UNKNOWN = Operation({200: None})

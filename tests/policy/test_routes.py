@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from accounts.access import space_set
 from accounts.permissions import SCOPES
 from aiworker import jobs
 from aiworker.jobs import Kind, job_create
 from api.schema import OPERATIONS
+from dreams.models import DreamRun, DreamSuggestion
 from tests.factories import Api, People, key_create
 from tests.policy.walk import API_ROUTES, EACH, IDS, Route, routes
 
@@ -29,6 +32,15 @@ UNSCOPED = {
     "GET /v1/actions": "any actions scope reads the queue",
     "GET /v1/actions/{action_id}": "any actions scope reads the queue",
     "POST /v1/actions/{action_id}/transition": "the move decides",
+    "GET /v1/context": "each section needs its own scope",
+    "POST /v1/memories/forget": "each kind of thing needs its own scope",
+    "GET /v1/dreams": "dreams or actions:decide reads them",
+    "POST /v1/dreams": "dreams or actions:decide starts one",
+    "GET /v1/dreams/{run_id}": "dreams or actions:decide reads it",
+    "POST /v1/dreams/{run_id}/undo": "the owner's",
+    "POST /v1/dreams/{run_id}/cancel": "the owner's, or that of the key which has the job",
+    "GET /v1/dreams/suggestions": "dreams or actions:decide reads them",
+    "POST /v1/dreams/suggestions/{suggestion_id}": "the owner's",
 }
 
 
@@ -149,6 +161,20 @@ def an_action(people: People) -> Names:
     return {"action_id": made.json()["id"]}
 
 
+def a_dream(people: People) -> Names:
+    space_set(people.space.pk)
+    run = DreamRun.objects.create(space_id=people.space.pk, created_at=timezone.now())
+    return {"run_id": run.id}
+
+
+def a_suggestion(people: People) -> Names:
+    suggestion = DreamSuggestion.objects.create(
+        space_id=people.space.pk, run_id=a_dream(people)["run_id"], kind="core", memory_ids=[MISSING["memory_id"]],
+        text="Secret", created_at=timezone.now(),
+    )  # fmt: skip
+    return {"suggestion_id": suggestion.id}
+
+
 MAKERS: dict[frozenset[str], Callable[[People], Names]] = {
     frozenset({"memory_id"}): a_memory,
     frozenset({"job_id"}): a_job,
@@ -159,11 +185,14 @@ MAKERS: dict[frozenset[str], Callable[[People], Names]] = {
     frozenset({"ns"}): a_value,
     frozenset({"ns", "key"}): a_value,
     frozenset({"action_id"}): an_action,
+    frozenset({"run_id"}): a_dream,
+    frozenset({"suggestion_id"}): a_suggestion,
 }
 MISSING = {
     "memory_id": "mem_0000000000000000", "job_id": "job_0000000000000000", "conversation_id": "conv_000000000000",
     "kind": "day", "date": "1999-01-02", "collection": "nothing", "id": "rec_0000000000000000", "ns": "nowhere",
-    "key": "nothing", "action_id": "A999",
+    "key": "nothing", "action_id": "A999", "run_id": "dream_0000000000000000",
+    "suggestion_id": "sug_0000000000000000",
 }  # fmt: skip
 BODIES: dict[str, Any] = {
     "POST /v1/actions/{action_id}/transition": {"from": "pending", "to": "withdrawn"},
