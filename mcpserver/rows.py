@@ -1,8 +1,9 @@
 """The rows of the table of tools."""
 
 from actions.schemas import ActionList, ActionPropose, ActionTransition
-from mcpserver import handlers
+from mcpserver import handlers, transcripts
 from mcpserver.tools import Tool
+from mcpserver.transcripts import Transcript
 from memories.schemas import Recall, Remember
 from notebook.schemas import JournalWrite, KvGet, KvSet, RecordPut, RecordQuery, RecordUpdate
 
@@ -135,4 +136,25 @@ ROWS = [
         },
     ),
 ]  # fmt: skip
-AI_ROWS: list[Tool] = []
+TRANSCRIPT_TEXTS = {
+    "transcript": "The conversation, as plain text.",
+    "source_tool": "The tool that it took place in; yours when left out.",
+    "namespace": "Where to store it, such as project:garden.",
+    "session_id": "Its id in that tool.",
+    "timestamp": "When it took place (RFC 3339).",
+}
+#: Offered when the operator sets OMP_MCP_AI_TOOLS: they cost what the operator's AI provider asks for.
+AI_ROWS = [
+    Tool(
+        "extract_memories", "Extract memories",
+        "Reads the transcript of a conversation and stores what is worth remembering from it. What is stored already "
+        "is not stored again. A long transcript is answered with a job, which goes on by itself.",
+        Transcript, transcripts.extract_memories, frozenset({"ai"}), "ai", TRANSCRIPT_TEXTS, atomic=False,
+    ),
+    Tool(
+        "compress_conversation", "Compress a conversation",
+        "Reads the transcript of a conversation and stores one memory that sums it up. A long transcript is answered "
+        "with a job, which goes on by itself.",
+        Transcript, transcripts.compress_conversation, frozenset({"ai"}), "ai", TRANSCRIPT_TEXTS, atomic=False,
+    ),
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The table of tools: what each is called, what a model reads about it, and who may use it."""
+"""The table of tools by name, and which of them a credential sees."""
 
 from functools import cache
 
@@ -8,14 +8,15 @@ from accounts.access import Access
 from mcpserver.rows import AI_ROWS, ROWS
 from mcpserver.tools import Tool
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in [*ROWS, *(AI_ROWS if settings.MCP_AI_TOOLS else [])]}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in [*ROWS, *AI_ROWS]}
 
 
 def tool_names(access: Access) -> tuple[str, ...]:
     """Return the names of the tools that an access may use, in the table's order; the others do not exist for it."""
-    return _names(access.scopes)
+    return _names(access.scopes, settings.MCP_AI_TOOLS)
 
 
 @cache
-def _names(scopes: frozenset[str]) -> tuple[str, ...]:
-    return tuple(name for name, tool in TOOLS.items() if not tool.scopes.isdisjoint(scopes))
+def _names(scopes: frozenset[str], with_ai: bool) -> tuple[str, ...]:
+    rows = [*ROWS, *AI_ROWS] if with_ai else ROWS
+    return tuple(tool.name for tool in rows if not tool.scopes.isdisjoint(scopes))

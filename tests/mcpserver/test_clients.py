@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcpserver.instructions import INSTRUCTIONS
-from mcpserver.table import TOOLS
+from mcpserver.rows import ROWS
 from tests.factories import People
 from tests.mcpserver.calls import calls_for
 from tests.mcpserver.client import Mcp
@@ -30,8 +30,8 @@ def check(seen: dict[str, Any], version: str) -> None:
     assert seen["version"] == version
     assert seen["server"] == "commonplace"
     assert seen["instructions"] == INSTRUCTIONS
-    assert set(seen["tools"]) == set(TOOLS)
-    assert set(seen["answers"]) == set(TOOLS)
+    assert set(seen["tools"]) == {tool.name for tool in ROWS}
+    assert set(seen["answers"]) == {tool.name for tool in ROWS}
     assert [name for name, answer in seen["answers"].items() if answer["isError"]] == []
     assert seen["answers"]["recall"]["value"]["memories"][0]["text"] == "Olga prefers green tea"
     assert seen["prompts"] == ["load_memories"]
