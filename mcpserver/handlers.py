@@ -6,6 +6,8 @@ from accounts.access import Access
 from actions.representation import action_present, actions_present
 from actions.schemas import ActionList, ActionPropose, ActionTransition
 from actions.services import action_propose, action_transition, actions_list
+from dreams.schemas import DreamNextJob, DreamSubmit
+from dreams.services import dream_next_job, dream_submit
 from mcpserver.results import fact_present, noticed, recalled
 from memories.facts import fact_remember, facts_recall
 from memories.schemas import Recall, Remember
@@ -72,3 +74,13 @@ def get_kv(access: Access, data: KvGet) -> dict[str, Any]:
 def set_kv(access: Access, data: KvSet) -> dict[str, Any]:
     """Set a value and return it."""
     return noticed(kv_present(kv_set(access=access, data=data)))
+
+
+def next_dream_job(access: Access, data: DreamNextJob) -> dict[str, Any]:
+    """Return the job for the client's model, or why there is none."""
+    return dream_next_job(access=access, start_if_due=data.start_if_due)
+
+
+def submit_dream(access: Access, data: DreamSubmit) -> dict[str, Any]:
+    """Apply what the client's model made of a job."""
+    return dream_submit(access=access, run_id=data.run_id, result=data.result)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from api.notice import NOTICE
+from api.text import NOTICE
 from memories.models import Memory
 from memories.representation import memory_present
 

@@ -1,6 +1,7 @@
 """The rows of the table of tools."""
 
 from actions.schemas import ActionList, ActionPropose, ActionTransition
+from dreams.schemas import DreamNextJob, DreamSubmit
 from mcpserver import handlers, transcripts
 from mcpserver.tools import Tool
 from mcpserver.transcripts import Transcript
@@ -9,6 +10,8 @@ from notebook.schemas import JournalWrite, KvGet, KvSet, RecordPut, RecordQuery,
 
 COLLECTION = "Name of the collection, such as tasks or contacts."
 NAMESPACE = "Name of the namespace."
+#: The context shows of each section what the credential may read.
+CONTEXT_SCOPES = frozenset({"memories:read", "journal:read", "records:read", "kv:read"})
 
 ROWS = [
     Tool(
@@ -134,6 +137,20 @@ ROWS = [
             "value": "Any JSON value.",
             "expected_version": "0: only create it; n: only when it is at version n. Left out: in any case.",
         },
+    ),
+    Tool(
+        "dream_next_job", "Get the next dream",
+        "Returns a job of tidying the memory up, for your own model to do: run_id, instructions (the system prompt), "
+        "input (to send as JSON), output_schema (of the answer) and max_changes. job is null when there is nothing "
+        "to do.",
+        DreamNextJob, handlers.next_dream_job, frozenset({"dreams"}), "add",
+    ),
+    Tool(
+        "dream_submit", "Submit a dream",
+        "Hands in the JSON that your model made of a job. The server checks it, applies what its rules allow and "
+        "says what it rejected. The person can undo it for 7 days.",
+        DreamSubmit, handlers.submit_dream, frozenset({"dreams"}), "destroy",
+        {"run_id": "run_id of the job."},
     ),
 ]  # fmt: skip
 TRANSCRIPT_TEXTS = {

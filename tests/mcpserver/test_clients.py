@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 def task(live_server: Any, people: People) -> dict[str, Any]:
     """Give what a client needs: the server's address, a key, and a valid call of every tool."""
     key = people.keys["owner"]
-    return {"url": f"{live_server.url}/mcp", "key": key, "calls": calls_for(Mcp(key))}
+    return {"url": f"{live_server.url}/mcp", "key": key, "calls": calls_for(people, Mcp(key))}
 
 
 def check(seen: dict[str, Any], version: str) -> None:

@@ -10,11 +10,12 @@ import pytest
 from accounts.permissions import FULL_SCOPES, SCOPES
 from mcpserver.rows import ROWS
 from tests.factories import People, key_create, memory_make
-from tests.mcpserver.calls import calls_for, proposal
+from tests.mcpserver.calls import calls_for, dream_of, proposal
 from tests.mcpserver.client import Mcp
 from tests.oauth.flow import Assistant
 
-READ = {"get_context", "recall", "record_query", "kv_get", "action_list"}
+NAMES = {tool.name for tool in ROWS}
+READ = {"get_context", "recall", "record_query", "kv_get", "action_list"} & NAMES
 SECRET = "zanzibar"
 
 
@@ -32,7 +33,7 @@ def test_read_only_key_sees_only_read_tools(people: People) -> None:
 
 @pytest.mark.parametrize("tool", [tool.name for tool in ROWS if tool.name not in READ])
 def test_read_only_key_cannot_call_the_others(people: People, tool: str) -> None:
-    calls = dict(calls_for(Mcp(people.keys["owner"])))
+    calls = dict(calls_for(people, Mcp(people.keys["owner"])))
 
     error = Mcp(people.keys["read"]).error("tools/call", {"name": tool, "arguments": calls[tool]})
 
@@ -50,7 +51,7 @@ def test_each_scope_alone_sees_only_the_tools_it_opens(people: People, scope: st
 def test_no_tool_works_without_its_scopes(people: People, missing: str) -> None:
     key = key_create(people.space, people.owner, scopes=FULL_SCOPES - {missing})
     mcp = Mcp(key)
-    calls = dict(calls_for(Mcp(people.keys["owner"])))
+    calls = dict(calls_for(people, Mcp(people.keys["owner"])))
 
     for tool in ROWS:
         if tool.scopes <= {missing}:
@@ -62,7 +63,7 @@ def test_no_tool_works_without_its_scopes(people: People, missing: str) -> None:
     [
         (["read"], READ - {"action_list"}),
         (["read", "propose"], READ | {"action_propose", "action_transition"}),
-        (["read", "write", "propose"], {tool.name for tool in ROWS}),
+        (["read", "write", "propose"], NAMES),
         (["propose"], {"action_propose", "action_list", "action_transition"}),
     ],
 )
@@ -94,7 +95,7 @@ def test_nobody_decides_over_mcp(people: People, kind: str, to: str) -> None:
     error = Mcp(people.keys[kind]).refused("action_transition", {"id": action["id"], "from": "pending", "to": to})
 
     assert error["code"] in {"forbidden", "invalid_transition"}
-    assert "/actions" in json.dumps(error)
+    assert error["details"]["page"].endswith(f"/a/{action['id']}")
     (listed,) = Mcp(people.keys["owner"]).call("action_list")["actions"]
     assert listed["status"] == "pending"
 
@@ -136,6 +137,7 @@ def furnish(people: People) -> list[tuple[str, dict[str, Any]]]:
     own = Mcp(people.keys["owner"]).call("action_propose", **proposal("own"))
     assert own["id"] == action["id"], "Short ids are counted in each space, so A1 names another action here."
     page = outside.call("record_query", collection=SECRET, limit=1)
+    run = dream_elsewhere(people)
     return [
         ("get_context", {}),
         ("remember", {"text": f"The word is {SECRET}"[:4] + " other"}),
@@ -157,7 +159,14 @@ def furnish(people: People) -> list[tuple[str, dict[str, Any]]]:
         ("kv_get", {"ns": SECRET}), ("kv_get", {"ns": SECRET, "key": SECRET}),
         ("kv_set", {"ns": SECRET, "key": SECRET, "value": "other", "expected_version": 1}),
         ("dream_next_job", {}), ("dream_next_job", {"start_if_due": False}),
+        ("dream_submit", {"run_id": run, "result": {"changes": []}}),
+        ("dream_submit", {"run_id": run, "result": {"changes": [{"op": "expire", "id": fact["id"]}]}}),
     ]  # fmt: skip
+
+
+def dream_elsewhere(people: People) -> str:
+    """Return the id of a run that the outsider has leased."""
+    return str(dream_of(people.access("outsider"), Mcp(people.keys["outsider"]))["run_id"])
 
 
 def state(people: People) -> str:
@@ -175,9 +184,7 @@ def state(people: People) -> str:
 
 
 def test_every_tool_is_tried_on_another_space(people: People) -> None:
-    tried = {name for name, _ in furnish(people)} | {"dream_submit"}
-
-    assert {tool.name for tool in ROWS} <= tried
+    assert {name for name, _ in furnish(people)} >= NAMES
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])

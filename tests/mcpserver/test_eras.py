@@ -79,7 +79,7 @@ def test_lists(people: People, era: str, version: str, method: str) -> None:
 def test_every_tool_s_answer(people: People, era: str, version: str) -> None:
     mcp = Mcp(people.keys["owner"], era)
 
-    for name, arguments in calls_for(mcp):
+    for name, arguments in calls_for(people, mcp):
         result = mcp.result("tools/call", {"name": name, "arguments": arguments})
 
         validate_server_result("tools/call", version, result)

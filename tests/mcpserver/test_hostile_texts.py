@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.notice import NOTICE
-from api.text import INVISIBLE, text_clean
+from api.text import INVISIBLE, NOTICE, text_clean
 from tests.factories import People
 from tests.mcpserver.client import Mcp
 from tests.mcpserver.corpus import HOSTILE
