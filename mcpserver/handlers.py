@@ -6,14 +6,26 @@ from accounts.access import Access
 from actions.representation import action_present, actions_present
 from actions.schemas import ActionList, ActionPropose, ActionTransition
 from actions.services import action_propose, action_transition, actions_list
+from api.schemas import ClosedBody
+from context.forgetting import facts_forget
+from context.services import context_get
 from dreams.schemas import DreamNextJob, DreamSubmit
 from dreams.services import dream_next_job, dream_submit
 from mcpserver.results import fact_present, noticed, recalled
 from memories.facts import fact_remember, facts_recall
-from memories.schemas import Recall, Remember
+from memories.schemas import Forget, Recall, Remember
 from notebook.representation import entry_present, kv_present, record_present
 from notebook.schemas import JournalWrite, KvGet, KvSet, RecordPut, RecordQuery, RecordUpdate
 from notebook.services import journal_write, kv_get, kv_set, record_put, record_update, records_query
+
+
+class NoArguments(ClosedBody):
+    """Of a tool that takes none."""
+
+
+def get_context(access: Access, data: NoArguments) -> dict[str, Any]:
+    """Return the context."""
+    return context_get(access=access)
 
 
 def remember(access: Access, data: Remember) -> dict[str, Any]:
@@ -25,6 +37,11 @@ def remember(access: Access, data: Remember) -> dict[str, Any]:
 def recall(access: Access, data: Recall) -> dict[str, Any]:
     """Return facts."""
     return recalled(facts_recall(access=access, params=data))
+
+
+def forget(access: Access, data: Forget) -> dict[str, Any]:
+    """Delete facts for good and return how many."""
+    return noticed(facts_forget(access=access, data=data))
 
 
 def write_journal(access: Access, data: JournalWrite) -> dict[str, Any]:

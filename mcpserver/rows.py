@@ -5,7 +5,7 @@ from dreams.schemas import DreamNextJob, DreamSubmit
 from mcpserver import handlers, transcripts
 from mcpserver.tools import Tool
 from mcpserver.transcripts import Transcript
-from memories.schemas import Recall, Remember
+from memories.schemas import Forget, Recall, Remember
 from notebook.schemas import JournalWrite, KvGet, KvSet, RecordPut, RecordQuery, RecordUpdate
 
 COLLECTION = "Name of the collection, such as tasks or contacts."
@@ -14,6 +14,13 @@ NAMESPACE = "Name of the namespace."
 CONTEXT_SCOPES = frozenset({"memories:read", "journal:read", "records:read", "kv:read"})
 
 ROWS = [
+    Tool(
+        "get_context", "Get the context",
+        "Call this first in every task. Returns what is always worth knowing: the core facts about the person, records "
+        "that are due or open, actions that wait for approval, the latest journal entries and the key-value namespaces "
+        "that the person has chosen.",
+        handlers.NoArguments, handlers.get_context, CONTEXT_SCOPES, "read",
+    ),
     Tool(
         "remember", "Remember a fact",
         "Keeps a fact that will still matter later. Say origin user only when the person stated it themselves. A fact "
@@ -37,6 +44,17 @@ ROWS = [
             "tier": "Only facts of this tier.",
             "tag": "Only facts with this tag.",
             "limit": "How many to return at most.",
+        },
+    ),
+    Tool(
+        "forget", "Forget facts",
+        "Deletes for good: facts by id, or facts that contain all words of query; on request also records and journal "
+        "text that contain query as an exact phrase. Call it with dry_run first and show the person what would go; "
+        "larger deletions are refused without that.",
+        Forget, handlers.forget, frozenset({"memories:delete"}), "destroy",
+        {
+            "ids": "Ids of facts.",
+            "query": "Words: facts that contain all of them. In records and journal: the exact phrase.",
         },
     ),
     Tool(

@@ -19,8 +19,10 @@ def calls_for(people: People, mcp: Mcp) -> list[tuple[str, dict[str, Any]]]:
     record = mcp.call("record_put", collection="tasks", key="first", status="open")["record"]
     action = mcp.call("action_propose", **proposal("first"))
     return [
+        ("get_context", {}),
         ("remember", {"text": "Olga prefers green tea", "subject": "Olga", "tags": ["drinks"]}),
         ("recall", {"q": "tea", "limit": 5}),
+        ("forget", {"query": "window plant", "scopes": ["memories", "journal"], "dry_run": True}),
         ("journal_write", {"date": "2026-06-29", "summary": "A quiet day"}),
         ("record_put", {"collection": "tasks", "key": "second", "data": {"title": "Water the plants"}}),
         ("record_query", {"collection": "tasks", "status": "open,done"}),

@@ -34,6 +34,8 @@ def check(seen: dict[str, Any], version: str) -> None:
     assert set(seen["answers"]) == {tool.name for tool in ROWS}
     assert [name for name, answer in seen["answers"].items() if answer["isError"]] == []
     assert seen["answers"]["recall"]["value"]["memories"][0]["text"] == "Olga prefers green tea"
+    assert seen["resources"] == ["commonplace://context"]
+    assert seen["contents"][0]["space"]["name"] == "Team"
     assert seen["prompts"] == ["load_memories"]
     assert "Olga prefers green tea" in seen["messages"][0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import jsonschema
@@ -110,6 +111,19 @@ def test_prompt(people: People, era: str, version: str) -> None:
 
     validate_server_result("prompts/get", version, prompt)
     assert "Olga prefers green tea" in prompt["messages"][0]["content"]["text"]
+
+
+@pytest.mark.parametrize(("era", "version"), ERAS)
+def test_resource(people: People, era: str, version: str) -> None:
+    mcp = Mcp(people.keys["owner"], era)
+    mcp.call("remember", text="Olga prefers green tea", tier="core")
+
+    (resource,) = mcp.result("resources/list")["resources"]
+    read = mcp.result("resources/read", {"uri": resource["uri"]})
+
+    validate_server_result("resources/read", version, read)
+    assert read["contents"][0]["mimeType"] == "application/json"
+    assert json.loads(read["contents"][0]["text"])["core"][0]["text"] == "Olga prefers green tea"
 
 
 @pytest.mark.parametrize(

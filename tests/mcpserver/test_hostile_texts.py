@@ -43,7 +43,7 @@ def strings_in(value: Any) -> list[str]:
 def test_hostile_text(people: People, number: int) -> None:
     mcp, hostile = Mcp(people.keys["owner"]), HOSTILE[number]
     shown = text_clean(hostile)
-    mcp.call("remember", text=hostile, subject="orders")
+    fact = mcp.call("remember", text=hostile, subject="orders", tier="core")
     mcp.call("journal_write", date="2026-06-29", summary=hostile, decisions=[hostile])
     mcp.call("record_put", collection="orders", key="k", data={"text": hostile})
     mcp.call("kv_set", ns="orders", key="k", value=hostile)
@@ -54,6 +54,8 @@ def test_hostile_text(people: People, number: int) -> None:
         "record_query": {"collection": "orders"},
         "kv_get": {"ns": "orders", "key": "k"},
         "action_list": {},
+        "get_context": {},
+        "forget": {"ids": [fact["id"]], "dry_run": True},
         "journal_write": {"date": "2026-06-29", "open_loops": ["x"]},
     }.items():
         text, value = result_of(mcp, tool, **arguments)
