@@ -68,11 +68,11 @@ def test_life_of_a_service(run: Runs, tmp_path: Path) -> None:
         timeout=SECONDS,
     )
     assert command.stdout.strip() == "users: 1", command.stderr
-    assert first.healthy()
+    eventually(first.healthy, "health after another command has ended")
 
     before_the_end = first.processes()
     assert first.end(signal.SIGTERM) == 0
-    assert gone(before_the_end)
+    eventually(lambda: gone(before_the_end), "the end of every process")
     assert first.output().rstrip().endswith("Stopped. The data stays where it is.")
     assert not [path for path in (first.data_dir / "run").iterdir() if path.is_socket()]
 
@@ -144,5 +144,5 @@ def test_two_side_by_side_one_as_an_ordinary_user(run: Runs, tmp_path: Path) -> 
     database = ordinary.child("postgres", "-D")
     assert psutil.Process(database.pid).uids().real == (NOBODY if account else os.geteuid())
     assert ordinary.end() == 0
-    assert other.healthy()
+    eventually(other.healthy, "health of the one after the end of the other")
     assert other.end() == 0
