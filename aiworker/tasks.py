@@ -3,6 +3,9 @@
 from celery import shared_task
 
 from aiworker import jobs
+from aiworker.embedding import tasks as embedding_tasks
+
+__all__ = ["embedding_tasks", "jobs_run", "jobs_sweep"]
 
 
 @shared_task(name="jobs.run")

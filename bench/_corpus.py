@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from bench._support import cranfield, xquad_sentences
 
 TYPES = ("semantic", "episodic", "procedural")
@@ -55,7 +56,9 @@ class Corpus:
             )
             for start in range(0, count, 20_000):
                 size = min(20_000, count - start)
-                chosen = [chance.choices(range(len(self.sentences)), k=chance.choice((1, 1, 2, 2, 3))) for _ in range(size)]
+                chosen = [
+                    chance.choices(range(len(self.sentences)), k=chance.choice((1, 1, 2, 2, 3))) for _ in range(size)
+                ]
                 tags = [[tag for tag, share in SHARES.items() if chance.random() < share] for _ in range(size)]
                 ids = [f"mem_{space_id % 36**4:06d}{start + number:010d}" for number in range(size)]
                 self._copy_memories(cursor, space_id, ids, chosen, tags, chance)
@@ -63,14 +66,14 @@ class Corpus:
                 self._copy_vectors(cursor, space_id, ids, chosen, noise)
 
     def _copy_memories(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any, chance: Any) -> None:
-        columns = (
-            "space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at, updated_at"
-        )
+        columns = "space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at, updated_at"
         with cursor.copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
             for memory_id, picked, tagged in zip(ids, chosen, tags, strict=True):
                 text = ". ".join(self.sentences[index] for index in picked)
                 now = "2026-01-01T00:00:00Z"
-                copy.write_row((space_id, memory_id, text, TYPES[picked[0] % 3], TOOLS[picked[0] % 4], now, tagged, "{}", now, now))
+                copy.write_row(
+                    (space_id, memory_id, text, TYPES[picked[0] % 3], TOOLS[picked[0] % 4], now, tagged, "{}", now, now)
+                )
 
     def _copy_entries(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any, chance: Any) -> None:
         from memories.lexemes import MAX_POSITION, sample_lexemes, vector_literal

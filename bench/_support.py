@@ -1,4 +1,4 @@
-"""What the benchmarks share: a service of their own with real servers, collections to search, and how results are told."""
+"""What the benchmarks share: a service of their own with real servers, collections to search, tables of results."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench._support import (  # noqa: E402
+from bench._support import (
     SNOWBALL_OF,
     Collection,
     cranfield,
@@ -48,7 +48,9 @@ def measured(collection: Collection, search: Callable[[str], list[int]]) -> dict
             sums[f"r@{cut}"] += float(hits > 0) if cut == 1 else hits / min(len(answers), cut)
         sums["mrr"] += 0 if first is None else 1 / (first + 1)
         gain = sum(answers.get(text, 0) / math.log2(rank + 2) for rank, text in enumerate(found[:10]))
-        best = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(answers.values(), reverse=True)[:10]))
+        best = sum(
+            grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(answers.values(), reverse=True)[:10])
+        )
         sums["ndcg@10"] += gain / best
     return {name: value / asked for name, value in sums.items()}
 

@@ -69,7 +69,7 @@ _SCAN = re.compile(
     rf"|(?P<symbol>[\U0001f1e6-\U0001f1ff]{{2}}|[{_SYMBOLS}])"
 )
 _WORDS_IN_CHUNK = re.compile(_WORD)
-_HYPHENATED = re.compile(rf"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d]+")
 _UNWANTED = re.compile("[\x00\ud800-\udfff\u00ad\u200b\u2060\ufeff\u0640]")
 # Accents of Latin, Greek and Cyrillic; Hebrew points; Arabic vowel signs; joiners.

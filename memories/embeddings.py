@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from accounts.access import Access, space_transaction
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, ProviderUnavailable, checked_vectors
 from aiworker.embedding.registry import provider_for
-from memories.index_models import EmbeddingPending, SearchSpace
+from memories.index_models import EmbeddingPending
 from memories.indexing import content_digest
 from memories.models import Memory
 from memories.semantic import vector_literal
@@ -29,6 +29,7 @@ BATCH = 16
 LEASE_SECONDS = 120
 MAX_PAUSE_SECONDS = 300
 MAX_COUNTED = 10_000
+"""How far the memories that wait are counted."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,9 @@ def embeddings_of(access: Access, ids: Sequence[str]) -> dict[str, list[float]]:
     return {memory_id: _parsed(embedding) for memory_id, embedding in rows}
 
 
-def pending_count(space: SearchSpace) -> int:
-    """Count a space's memories that its model has no vector of yet, at most 10,000."""
-    return EmbeddingPending.objects.filter(space_id=space.pk, model=space.model)[:MAX_COUNTED].count()
-
-
-def embed_newest(space: SearchSpace, provider: EmbeddingProvider, count: int) -> None:
+def embed_newest(space_id: int, provider: EmbeddingProvider, count: int) -> None:
     """Embed a space's newest pending memories now, so that a search finds what was just written."""
-    embed_claims(_claim(space.pk, count, model=space.model), provider)
+    embed_claims(_claim(space_id, count, model=provider.name), provider)
 
 
 def embed_pending(seconds: float) -> bool:
@@ -244,4 +240,5 @@ def _parsed(embedding: Any) -> list[float]:
 def _rows(sql: str, values: Sequence[Any]) -> list[Any]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, values)
-        return cursor.fetchall()
+        rows: list[Any] = cursor.fetchall()
+    return rows

@@ -8,23 +8,22 @@ unpacking the vector.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
-
-from django.db import connection
 
 from memories.analysis import Token, tokens, triples
 from memories.conditions import Condition
-from memories.lexemes import SAMPLE_BITS, adjacent, any_of, quoted
+from memories.lexemes import adjacent, any_of, quoted
+from memories.statistics import rows_of, statistics_of
 
 MAX_LEXEMES = 96
-CANDIDATES = 2_000
+CANDIDATES = 1_000
 SCORES = 40_000
 """A query of many lexemes ranks fewer candidates: this many scores of one lexeme in one memory, together."""
-COUNTED_EXACTLY = 5_000
-SAMPLE_ROWS = 1_000
 PLAIN_WORD = 0.3
 PART = 0.5
 SUBSTRING = 0.7
@@ -50,30 +49,6 @@ class KeywordQuery:
     pairs: tuple[tuple[str, str, int], ...]
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """What BM25 knows of a space: entries, mean length in words, and entries with each lexeme."""
-
-    entries: int
-    mean_length: float
-    frequencies: dict[str, int] = field(default_factory=dict)
-
-    def idf(self, lexeme: str) -> float:
-        """Give a lexeme's inverse document frequency, Lucene's form: never negative."""
-        frequency = min(self.frequencies.get(lexeme, 0), self.entries)
-        return math.log(1 + (self.entries - frequency + 0.5) / (frequency + 0.5))
-
-    @property
-    def saturation(self) -> tuple[float, float]:
-        """Give BM25's k1 and b.
-
-        Short notes say a thing once and their length means little; in long texts both matter. Measured: 0.8 and 0.3
-        are best at 25 words, 1.5 and 0.75 at 160 and more, and in between in between.
-        """
-        longness = min(max((self.mean_length - 40) / 120, 0.0), 1.0)
-        return 0.8 + 0.7 * longness, 0.3 + 0.45 * longness
-
-
 def analyse(q: str, language: str) -> KeywordQuery:
     """Analyse a query. Stop words are left out as long as another word is left; no text is an error."""
     found = [token for token in tokens(q, language) if not token.single]
@@ -89,7 +64,7 @@ def analyse(q: str, language: str) -> KeywordQuery:
     words = [token for token in kept if not token.part]
     pairs = {
         (first.stem, second.stem, second.position - first.position): None
-        for first, second in zip(words, words[1:], strict=False)
+        for first, second in itertools.pairwise(words)
         if first.stem != second.stem and first.stem in texts and second.stem in texts
     }
     return KeywordQuery(chosen, tuple(pairs))
@@ -105,6 +80,15 @@ def _lexemes_of(token: Token) -> list[Lexeme]:
     if token.stem == token.word:
         return [Lexeme(token.word, weight * (1 + PLAIN_WORD), grams, is_identifier)]
     return [Lexeme(token.stem, weight), Lexeme(token.word, weight * PLAIN_WORD, grams, is_identifier)]
+
+
+@dataclass(frozen=True)
+class Match:
+    """A memory's BM25 score, and what orders it among equals."""
+
+    score: float
+    pinned: bool
+    created_at: datetime
 
 
 class KeywordSearch:
@@ -131,10 +115,10 @@ class KeywordSearch:
         if not self.query.lexemes:
             return 0
         where, values = self.condition.where(self._any(self.query.lexemes))
-        return int(_row(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0])
+        return int(rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0][0])
 
-    def best(self, limit: int) -> dict[str, float]:
-        """Give the best ``limit`` matches with their scores, best first; equal ones newest first, then by id."""
+    def best(self, limit: int) -> dict[str, Match]:
+        """Give the best ``limit`` matches, best first; equal ones newest first, then by id."""
         if not self.query.lexemes:
             return {}
         first, rest = self._rarest()
@@ -143,16 +127,18 @@ class KeywordSearch:
             found = self._rank(self._any(self.query.lexemes), limit)
         return found
 
-    def scores_of(self, ids: Sequence[str]) -> dict[str, float]:
-        """Give the scores of these memories; those that no word matches have 0."""
-        if not ids or not self.query.lexemes:
+    def scores_of(self, ids: Sequence[str]) -> dict[str, Match]:
+        """Score these memories; those that no word matches have 0, those that are not searchable are absent."""
+        if not ids:
             return {}
         sql, values = self._scored("memory_id = ANY(%s)", [list(ids)])
-        return dict(_rows(f"SELECT memory_id, score FROM ({sql}) AS scored", values))
+        return _matches(f"SELECT memory_id, score, pinned, created_at FROM ({sql}) AS scored", values)
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
         frequencies = self.statistics.frequencies
+        if self.statistics.entries <= 2 * self.candidates:
+            return list(self.query.lexemes), []
         order = sorted(self.query.lexemes, key=lambda lexeme: frequencies.get(lexeme.text, 0))
         together, taken = 0, 0
         for lexeme in order:
@@ -169,11 +155,11 @@ class KeywordSearch:
     def _grams(self, lexeme: Lexeme) -> list[str]:
         return ["^" + gram for gram in lexeme.grams]
 
-    def _rank(self, match: str, limit: int) -> dict[str, float]:
+    def _rank(self, match: str, limit: int) -> dict[str, Match]:
         where, values = self.condition.where(match)
         sql, values = self._scored(where, values)
         order = "ORDER BY score DESC, created_at DESC, memory_id LIMIT %s"
-        return dict(_rows(f"SELECT memory_id, score FROM ({sql}) AS scored {order}", [*values, limit]))
+        return _matches(f"SELECT memory_id, score, pinned, created_at FROM ({sql}) AS scored {order}", [*values, limit])
 
     def _scored(self, where: str, values: list[Any]) -> tuple[str, list[Any]]:
         """Write the query that scores the entries of a condition, no more than can be ranked in time."""
@@ -198,9 +184,9 @@ class KeywordSearch:
             weights.append(weight)
         columns = "".join(f", {column}" for column in inner)
         sql = (
-            f"SELECT memory_id, created_at, {' + '.join(terms) or '0'} AS score FROM ("
-            f"SELECT memory_id, created_at, %s + %s * length AS norm{columns} FROM ("
-            "SELECT memory_id, created_at, length, lexemes FROM memories_searchable "
+            f"SELECT memory_id, pinned, created_at, {' + '.join(terms) or '0'} AS score FROM ("
+            f"SELECT memory_id, pinned, created_at, %s + %s * length AS norm{columns} FROM ("
+            "SELECT memory_id, pinned, created_at, length, lexemes FROM memories_searchable "
             f"WHERE {where} LIMIT {2 * self.candidates}) AS candidate OFFSET 0) AS matched"
         )
         return sql, [*weights, *parameters, *values]
@@ -221,52 +207,5 @@ class KeywordSearch:
         return found
 
 
-def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
-    """Read a space's statistics for some lexemes: counted in a small space, from its sample in a large one."""
-    entries, mean_length = _row(
-        "SELECT count(*), coalesce(avg(length), 0) FROM "
-        f"(SELECT length FROM memories_searchable LIMIT {COUNTED_EXACTLY + 1}) AS entry",
-        [],
-    )
-    if entries <= COUNTED_EXACTLY:
-        return Statistics(entries, float(mean_length), _counted(space_id, lexemes, COUNTED_EXACTLY))
-    return _sampled(space_id, lexemes)
-
-
-def _counted(space_id: int, lexemes: Sequence[str], at_most: int) -> dict[str, int]:
-    if not lexemes:
-        return {}
-    counts = _rows(
-        "SELECT lexeme, (SELECT count(*) FROM (SELECT 1 FROM memories_searchable WHERE lexemes @@ query::tsquery "
-        "LIMIT %s) AS entry) FROM unnest(%s::text[], %s::text[]) AS asked(lexeme, query)",
-        [at_most, list(lexemes), [quoted(space_id, lexeme) for lexeme in lexemes]],
-    )
-    return dict(counts)
-
-
-def _sampled(space_id: int, lexemes: Sequence[str]) -> Statistics:
-    """Estimate from the smallest sample that is large enough, and count exactly what is rare in it."""
-    counts = _counted(space_id, [f"=sample:{bits}" for bits in SAMPLE_BITS], SAMPLE_ROWS)
-    enough = [bits for bits in SAMPLE_BITS if counts[f"=sample:{bits}"] >= SAMPLE_ROWS]
-    bits = max(enough, default=SAMPLE_BITS[0])
-    asked = "".join(", count(*) FILTER (WHERE lexemes @@ %s::tsquery)" for _ in lexemes)
-    queries = [quoted(space_id, lexeme) for lexeme in lexemes]
-    rows, mean_length, *found = _row(
-        f"SELECT count(*), coalesce(avg(length), 0){asked} FROM memories_searchable WHERE lexemes @@ %s::tsquery",
-        [*queries, quoted(space_id, f"=sample:{bits}")],
-    )
-    frequencies = {lexeme: int(count) << bits for lexeme, count in zip(lexemes, found, strict=True)}
-    rare = [lexeme for lexeme, count in zip(lexemes, found, strict=True) if count < 20]
-    frequencies |= _counted(space_id, rare, max(20 << bits, CANDIDATES))
-    return Statistics(rows << bits, float(mean_length), frequencies)
-
-
-def _rows(sql: str, values: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchall()
-
-
-def _row(sql: str, values: Sequence[Any]) -> tuple[Any, ...]:
-    row: tuple[Any, ...] = _rows(sql, values)[0]
-    return row
+def _matches(sql: str, values: Sequence[Any]) -> dict[str, Match]:
+    return {memory_id: Match(score, pinned, at) for memory_id, score, pinned, at in rows_of(sql, values)}

@@ -96,5 +96,3 @@ def all_of(parts: Iterable[str]) -> str:
 def adjacent(space_id: int, lexemes: Iterable[str]) -> str:
     """Write the tsquery for lexemes at consecutive positions."""
     return "(" + " <-> ".join(quoted(space_id, lexeme) for lexeme in lexemes) + ")"
-
-

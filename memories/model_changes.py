@@ -36,7 +36,7 @@ def model_change_start(*, space_id: int, model: str) -> int:
                 """,
                 [model, space_id, model],
             )
-            queued = cursor.rowcount
+            queued = int(cursor.rowcount)
         transaction.on_commit(wake_embedder)
     return queued
 
@@ -56,11 +56,11 @@ def _complete(space_id: int) -> None:
             return
         name = index_name(space_id, space.next_model)
         cursor.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM memories_memoryvector WHERE space_id = %s AND model = %s LIMIT %s) AS one",
-            [space_id, space.next_model, settings.SEARCH_INDEX_FROM],
+            "SELECT count(*) FROM memories_memoryvector WHERE space_id = %s AND model = %s",
+            [space_id, space.next_model],
         )
         is_large = cursor.fetchone()[0] >= settings.SEARCH_INDEX_FROM
-        cursor.execute("SELECT 1 FROM pg_class WHERE relname = %s", [name])
+        cursor.execute("SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid", [name])
         has_index = cursor.fetchone() is not None
         if is_large and not has_index:
             return  # the index comes first, or searches would compare every vector meanwhile

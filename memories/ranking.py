@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
+from memories.keyword import Match
 from memories.search_types import Hit
 
 SEMANTIC_WEIGHT = 0.6
@@ -33,14 +33,6 @@ class Scale:
         return max(similarity - self.unrelated, 0.0) / (self.paraphrase - self.unrelated)
 
 
-@dataclass(frozen=True)
-class Tie:
-    """What orders equally good memories: pinned ones first, then newer ones, then the id."""
-
-    pinned: bool
-    created_at: datetime
-
-
 def scale_of(similarities: Mapping[str, float], known: tuple[float, float] | None) -> Scale:
     """Give the model's scale; for one whose scale is not known, that of the list: its last and its first."""
     if known:
@@ -51,28 +43,23 @@ def scale_of(similarities: Mapping[str, float], known: tuple[float, float] | Non
 
 
 def fuse(
-    keyword: Mapping[str, float], semantic: Mapping[str, float], *, ideal: float, scale: Scale, semantic_weight: float
+    keyword: Mapping[str, Match], semantic: Mapping[str, float], *, ideal: float, scale: Scale, semantic_weight: float
 ) -> list[Hit]:
-    """Give one hit for each memory of either list with the weighted sum of its two scores, in no order.
+    """Give one hit for each memory of ``keyword``, best first, with the weighted sum of its two scores.
 
-    ``keyword`` holds BM25 scores, ``semantic`` cosine similarities; absent means none.
+    ``keyword`` holds BM25 scores (0 where no word matches), ``semantic`` cosine similarities; absent means none. Scores
+    that agree to three digits are ties: pinned memories come first, then newer ones, then the id decides.
     """
     hits = []
-    for memory_id in keyword.keys() | semantic.keys():
-        words = keyword.get(memory_id, 0.0) / ideal if ideal else 0.0
+    for memory_id, match in keyword.items():
+        words = match.score / ideal if ideal else 0.0
         similarity = semantic.get(memory_id)
         meaning = scale.place(similarity) if similarity is not None else 0.0
         score = semantic_weight * meaning + (1 - semantic_weight) * words
-        scores = {"keyword": words, "semantic": similarity if similarity is not None else None}
-        hits.append(Hit(memory_id, score, scores))
-    return hits
+        hits.append(Hit(memory_id, score, {"keyword": words, "semantic": similarity}))
 
+    def order(hit: Hit) -> tuple[float, bool, float, str]:
+        match = keyword[hit.memory_id]
+        return -round(hit.score, 3), not match.pinned, -match.created_at.timestamp(), hit.memory_id
 
-def ordered(hits: list[Hit], ties: Mapping[str, Tie]) -> list[Hit]:
-    """Sort hits best first; scores that agree to three digits are ties. Hits without a tie-breaker are gone."""
-
-    def key(hit: Hit) -> tuple[float, bool, float, str]:
-        tie = ties[hit.memory_id]
-        return -round(hit.score, 3), not tie.pinned, -tie.created_at.timestamp(), hit.memory_id
-
-    return sorted((hit for hit in hits if hit.memory_id in ties), key=key)
+    return sorted(hits, key=order)

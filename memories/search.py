@@ -11,19 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from django.conf import settings
-from django.db import connection
 
 from accounts.access import Access, space_transaction
-from accounts.models import Space
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, LateInteraction, Vector
 from aiworker.embedding.queries import query_vector
 from aiworker.embedding.registry import provider_for
 from memories import keyword, ranking, semantic
 from memories.conditions import Condition, SearchFilters, condition_for
-from memories.embeddings import embed_newest, pending_count
-from memories.index_models import SearchSpace
+from memories.embeddings import MAX_COUNTED, embed_newest
 from memories.models import Memory
 from memories.search_types import Hit, Mode, SearchQuery, SearchResult
+from memories.semantic import VectorSpace
+from memories.statistics import rows_of
 
 __all__ = ["Hit", "Mode", "SearchFilters", "SearchQuery", "SearchResult", "search_memories", "similar_memories"]
 
@@ -31,10 +30,19 @@ EMBEDDED_ON_SEARCH = 3
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """The semantic side of one search: the space's state, its model and the query's vector under it."""
+class SpaceState:
+    """A space as a search needs it: its language, its vectors (None: it never had any), and how many are missing."""
 
-    space: SearchSpace
+    language: str
+    vectors: VectorSpace | None
+    pending: int
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The semantic side of one search: the vectors, the model that made them, and the query's vector under it."""
+
+    space: VectorSpace
     provider: EmbeddingProvider
     vector: Vector
 
@@ -46,102 +54,124 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
     semantic side cannot run, the keyword side answers and ``mode_used`` says so. No query text is an error.
     """
     condition = condition_for(access, query.filters)
-    language = Space.objects.values_list("language", flat=True).get(pk=access.space_id)
-    analysed = keyword.analyse(query.q, language)
-    meaning, pending = (None, 0) if query.mode == "keyword" else _meaning_of(access, query.q)
-    mode: Mode = query.mode if meaning else "keyword"
+    state = _state_of(access.space_id)
+    meaning = None
+    if query.mode != "keyword":
+        state = _caught_up(access.space_id, state)
+        meaning = _meaning_of(state, query.q)
+    if meaning is None:
+        return _by_words(access, query, condition, state)
     if condition.impossible:
-        return SearchResult([], 0, mode, pending)
+        return SearchResult([], 0, query.mode, state.pending)
     with space_transaction(access):
-        if mode == "keyword" or meaning is None:
-            words = keyword.KeywordSearch(access.space_id, analysed, condition)
-            found = words.best(query.limit)
-            hits = [Hit(memory_id, score, {"keyword": score}) for memory_id, score in found.items()]
-            return SearchResult(hits, words.total(), mode, pending)
-        hits = _fused(access, query, analysed, condition, meaning)
-    if mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
+        if query.mode == "semantic":
+            hits = _by_meaning(query, condition, meaning)
+        else:
+            hits = _by_both(access, query, condition, state, meaning)
+    if query.mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
         hits = _reranked(access, query.q, hits, meaning.provider)
     hits = hits[: query.limit]
-    return SearchResult(hits, len(hits), mode, pending)
+    return SearchResult(hits, len(hits), query.mode, state.pending)
 
 
 def similar_memories(access: Access, memory_id: str, limit: int) -> SearchResult:
     """Find the memories nearest in meaning to one of the space's own, nearest first, itself left out."""
     condition = condition_for(access, SearchFilters())
-    space = SearchSpace.objects.filter(pk=access.space_id).first()
-    if condition.impossible or space is None:
-        return SearchResult([], 0, "semantic")
-    _embed_pending_of(space)
+    state = _caught_up(access.space_id, _state_of(access.space_id))
+    if condition.impossible or state.vectors is None:
+        return SearchResult([], 0, "semantic", state.pending)
+    best: dict[str, float] = {}
     with space_transaction(access):
-        best: dict[str, float] = {}
-        for stored in semantic.vectors_of(space, memory_id):
-            vector = np.asarray(stored.to_list() if hasattr(stored, "to_list") else _floats(stored), np.float32)
-            for found, similarity in semantic.nearest(space, vector, condition, limit + 1).items():
+        for stored in semantic.vectors_of(state.vectors, memory_id):
+            vector = np.array(stored.strip("[]").split(","), np.float32)
+            for found, similarity in semantic.nearest(state.vectors, vector, condition, limit + 1).items():
                 best[found] = max(similarity, best.get(found, similarity))
-        pending = pending_count(space)
     best.pop(memory_id, None)
     order = sorted(best.items(), key=lambda item: (-item[1], item[0]))[:limit]
     hits = [Hit(found, similarity, {"semantic": similarity}) for found, similarity in order]
-    return SearchResult(hits, len(hits), "semantic", pending)
+    return SearchResult(hits, len(hits), "semantic", state.pending)
 
 
-def _meaning_of(access: Access, q: str) -> tuple[Meaning | None, int]:
-    """Embed the query under the space's model; None when that is not possible now. Also count missing vectors."""
-    space = SearchSpace.objects.filter(pk=access.space_id).first()
-    if space is None:
-        return None, 0
-    _embed_pending_of(space)
-    pending = pending_count(space)
-    try:
-        provider = provider_for(space.model)
-        vector = query_vector(access.space_id, provider, q)
-    except EmbeddingError:
-        return None, pending
-    return Meaning(space, provider, vector), pending
-
-
-def _embed_pending_of(space: SearchSpace) -> None:
-    """With a local model, embed the few newest memories that wait, so that what was just written is found."""
-    if not pending_count(space):
-        return
-    try:
-        provider = provider_for(space.model)
-    except EmbeddingError:
-        return
-    if provider.is_local:
-        embed_newest(space, provider, EMBEDDED_ON_SEARCH)
-
-
-def _fused(
-    access: Access, query: SearchQuery, analysed: keyword.KeywordQuery, condition: Condition, meaning: Meaning
-) -> list[Hit]:
-    """Rank by meaning alone, or by both: each side scores what the other side found, too."""
-    depth = max(ranking.CANDIDATES, query.limit)
-    near = semantic.nearest(meaning.space, meaning.vector, condition, depth)
-    if query.mode == "semantic":
-        hits = [Hit(memory_id, similarity, {"semantic": similarity}) for memory_id, similarity in near.items()]
-        return hits[: query.limit]
-    words = keyword.KeywordSearch(access.space_id, analysed, condition)
-    scale = ranking.scale_of(near, meaning.provider.scale)
-    weight = ranking.SEMANTIC_WEIGHT * meaning.provider.familiarity(query.q)
-    matched = words.best(depth)
-    if weight == 0:  # the model does not know the script: the words decide, and only without any the meaning
-        near = {} if matched else near
-    matched |= words.scores_of([memory_id for memory_id in near if memory_id not in matched])
-    if weight:
-        unknown = [memory_id for memory_id in matched if memory_id not in near]
-        near |= semantic.similarities(meaning.space, meaning.vector, unknown)
-    hits = ranking.fuse(matched, near, ideal=words.ideal(), scale=scale, semantic_weight=weight if matched else 1.0)
-    hits.sort(key=lambda hit: (-hit.score, hit.memory_id))
-    return ranking.ordered(hits[:depth], _ties(access.space_id, [hit.memory_id for hit in hits[:depth]]))
-
-
-def _ties(space_id: int, ids: list[str]) -> dict[str, ranking.Tie]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT memory_id, pinned, created_at FROM memories_searchable WHERE memory_id = ANY(%s)", [ids]
+def _state_of(space_id: int) -> SpaceState:
+    sql = f"""
+        SELECT language, state.model, vector_index, (
+            SELECT count(*) FROM (
+                SELECT 1 FROM memories_embeddingpending AS pending
+                WHERE pending.space_id = state.space_id AND pending.model = state.model LIMIT {MAX_COUNTED}
+            ) AS waiting
         )
-        return {memory_id: ranking.Tie(pinned, created_at) for memory_id, pinned, created_at in cursor.fetchall()}
+        FROM accounts_space AS space LEFT JOIN memories_searchspace AS state ON state.space_id = space.id
+        WHERE space.id = %s
+    """  # noqa: S608
+    [(language, model, index, pending)] = rows_of(sql, [space_id])
+    vectors = VectorSpace(space_id, model, bool(index)) if model else None
+    return SpaceState(language, vectors, pending)
+
+
+def _caught_up(space_id: int, state: SpaceState) -> SpaceState:
+    """With a local model, embed the few newest memories that wait, so that what was just written is found."""
+    if not state.pending or state.vectors is None:
+        return state
+    try:
+        provider = provider_for(state.vectors.model)
+    except EmbeddingError:
+        return state
+    if not provider.is_local:
+        return state
+    embed_newest(space_id, provider, EMBEDDED_ON_SEARCH)
+    return _state_of(space_id)
+
+
+def _meaning_of(state: SpaceState, q: str) -> Meaning | None:
+    """Embed the query under the space's model; None when that is not possible now."""
+    if state.vectors is None:
+        return None
+    try:
+        provider = provider_for(state.vectors.model)
+        return Meaning(state.vectors, provider, query_vector(state.vectors.space_id, provider, q))
+    except EmbeddingError:
+        return None
+
+
+def _by_words(access: Access, query: SearchQuery, condition: Condition, state: SpaceState) -> SearchResult:
+    if condition.impossible:
+        return SearchResult([], 0, "keyword", state.pending)
+    with space_transaction(access):
+        words = keyword.KeywordSearch(access.space_id, keyword.analyse(query.q, state.language), condition)
+        found = words.best(query.limit)
+        total = len(found) if len(found) < query.limit else words.total()
+    hits = [Hit(memory_id, match.score, {"keyword": match.score}) for memory_id, match in found.items()]
+    return SearchResult(hits, total, "keyword", state.pending)
+
+
+def _by_meaning(query: SearchQuery, condition: Condition, meaning: Meaning) -> list[Hit]:
+    near = semantic.nearest(meaning.space, meaning.vector, condition, query.limit)
+    return [Hit(memory_id, similarity, {"semantic": similarity}) for memory_id, similarity in near.items()]
+
+
+def _by_both(
+    access: Access, query: SearchQuery, condition: Condition, state: SpaceState, meaning: Meaning
+) -> list[Hit]:
+    """Fuse both rankings, after each side has scored what the other side found, too."""
+    depth = max(ranking.CANDIDATES, query.limit)
+    familiarity = meaning.provider.familiarity(query.q)
+    words = keyword.KeywordSearch(access.space_id, keyword.analyse(query.q, state.language), condition)
+    matched = words.best(depth)
+    if familiarity == 0 and matched:  # the model does not know the script: the words decide
+        near: dict[str, float] = {}
+    else:
+        near = semantic.nearest(meaning.space, meaning.vector, condition, depth)
+        unknown = [memory_id for memory_id in matched if memory_id not in near]
+        matched |= words.scores_of([memory_id for memory_id in near if memory_id not in matched])
+        near |= semantic.similarities(meaning.space, meaning.vector, unknown)
+    hits = ranking.fuse(
+        matched,
+        near,
+        ideal=words.ideal(),
+        scale=ranking.scale_of(near, meaning.provider.scale),
+        semantic_weight=ranking.SEMANTIC_WEIGHT * (familiarity if near and matched else 1.0),
+    )
+    return hits[:depth]
 
 
 def _reranked(access: Access, q: str, hits: list[Hit], provider: EmbeddingProvider) -> list[Hit]:
@@ -161,7 +191,3 @@ def _reranked(access: Access, q: str, hits: list[Hit], provider: EmbeddingProvid
             score = hit.score + ranking.RERANK_WEIGHT * closeness
             scored.append(replace(hit, score=score, scores=hit.scores | {"rerank": closeness}))
     return sorted(scored, key=lambda hit: -hit.score) + hits[ranking.RERANKED :]
-
-
-def _floats(stored: str) -> list[float]:
-    return [float(value) for value in stored.strip("[]").split(",")]

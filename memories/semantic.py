@@ -6,99 +6,106 @@ Distances are cosine distances of unit vectors. A memory is as near as its neare
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 
 from aiworker.embedding.base import Vector
 from memories.conditions import Condition
-from memories.index_models import SearchSpace
+from memories.statistics import rows_of
 
 EXACT_UNDER_FILTER = 5_000
 """Up to so many memories under a filter, their vectors are all compared; above, the index is walked and filtered."""
-PIECES_EACH = 2
-"""How many more pieces than memories the index is asked for, since several may be of one memory."""
+MAX_PIECES = 10_000
+
+
+@dataclass(frozen=True)
+class VectorSpace:
+    """Where to search: a space, the model that answers in it, and whether its vectors have an index."""
+
+    space_id: int
+    model: str
+    has_index: bool
 
 
 def vector_literal(vector: Vector) -> str:
     """Write a vector the way pgvector reads it."""
-    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
 
 
-def nearest(space: SearchSpace, vector: Vector, condition: Condition, limit: int) -> dict[str, float]:
+def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int) -> dict[str, float]:
     """Give the ``limit`` nearest memories with their cosine similarities, nearest first, equal ones by id.
 
     Runs inside a transaction that has set the space. Expired memories are left out.
     """
     if condition.is_empty:
-        if space.vector_index:
-            return _indexed(space, vector, "true", [], limit)
-        return _exact(space, vector, "true", [], limit)
+        return _search(space, vector, "true", [], limit, indexed=space.has_index)
     where, values = condition.where()
     allowed = f"SELECT memory_id FROM memories_searchable WHERE {where}"
-    if not space.vector_index:
-        return _exact(space, vector, f"memory_id IN ({allowed})", values, limit)
-    found = _rows(f"{allowed} LIMIT {EXACT_UNDER_FILTER + 1}", values)
+    if not space.has_index:
+        return _search(space, vector, f"memory_id IN ({allowed})", values, limit, indexed=False)
+    found = rows_of(f"{allowed} LIMIT {EXACT_UNDER_FILTER + 1}", values)
     if len(found) <= EXACT_UNDER_FILTER:
-        return _exact(space, vector, "memory_id = ANY(%s)", [[row[0] for row in found]], limit)
+        return _search(space, vector, "memory_id = ANY(%s)", [[row[0] for row in found]], limit, indexed=False)
     exists = (
         "EXISTS (SELECT 1 FROM memories_searchable AS entry WHERE entry.space_id = vector.space_id "
         f"AND entry.memory_id = vector.memory_id AND {where})"
     )
-    return _indexed(space, vector, exists, values, limit)
+    return _search(space, vector, exists, values, limit, indexed=True)
 
 
-def similarities(space: SearchSpace, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
+def similarities(space: VectorSpace, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
     """Give the cosine similarities of these memories; those without a vector are absent."""
     if not ids:
         return {}
-    return _exact(space, vector, "memory_id = ANY(%s)", [list(ids)], len(ids))
+    sql = """
+        SELECT memory_id, max(1 - (embedding <=> %s::halfvec)) FROM memories_memoryvector
+        WHERE space_id = %s AND model = %s AND memory_id = ANY(%s) GROUP BY memory_id
+    """
+    return dict(rows_of(sql, [vector_literal(vector), space.space_id, space.model, list(ids)]))
 
 
-def vectors_of(space: SearchSpace, memory_id: str) -> list[Any]:
-    """Give a memory's vectors under the space's model, in the order of its pieces."""
+def vectors_of(space: VectorSpace, memory_id: str) -> list[str]:
+    """Give a memory's vectors under the space's model as text, in the order of its pieces."""
     sql = (
-        "SELECT embedding FROM memories_memoryvector "
+        "SELECT embedding::text FROM memories_memoryvector "
         "WHERE space_id = %s AND memory_id = %s AND model = %s ORDER BY piece"
     )
-    return [row[0] for row in _rows(sql, [space.pk, memory_id, space.model])]
+    return [row[0] for row in rows_of(sql, [space.space_id, memory_id, space.model])]
 
 
-def _exact(space: SearchSpace, vector: Vector, where: str, values: list[Any], limit: int) -> dict[str, float]:
-    """Compare all vectors that meet the condition. Without the cast that the index has, no index answers."""
-    sql = f"""
-        SELECT memory_id, 1 - min(embedding <=> %s::halfvec) AS similarity
-        FROM memories_memoryvector AS vector
-        WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
-        GROUP BY memory_id ORDER BY similarity DESC, memory_id LIMIT %s
-    """
-    return dict(_rows(sql, [vector_literal(vector), space.pk, space.model, *values, limit]))
+def _search(
+    space: VectorSpace, vector: Vector, where: str, values: list[Any], limit: int, *, indexed: bool
+) -> dict[str, float]:
+    """Take the nearest pieces that meet the condition, more of them while they are of too few memories."""
+    pieces = limit + limit // 4 + 4
+    while True:
+        rows = _nearest_pieces(space, vector, where, values, pieces, indexed=indexed)
+        found: dict[str, float] = {}
+        for memory_id, distance in rows:
+            found.setdefault(memory_id, 1 - distance)
+        if len(found) >= limit or len(rows) < pieces or pieces >= MAX_PIECES:
+            order = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+            return dict(order[:limit])
+        pieces *= 4
 
 
-def _indexed(space: SearchSpace, vector: Vector, where: str, values: list[Any], limit: int) -> dict[str, float]:
-    """Walk the space's own index, further as long as the condition leaves too few."""
-    cast = f"halfvec({vector.size})"
-    literal = vector_literal(vector)
-    pieces = limit * PIECES_EACH
-    sql = f"""
-        SELECT memory_id, max(similarity) AS similarity FROM (
-            SELECT memory_id, 1 - (embedding::{cast} <=> %s::{cast}) AS similarity
-            FROM memories_memoryvector AS vector
-            WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
-            ORDER BY embedding::{cast} <=> %s::{cast} LIMIT %s
-        ) AS piece GROUP BY memory_id ORDER BY similarity DESC, memory_id LIMIT %s
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-            [str(max(settings.SEARCH_EF, pieces))],
+def _nearest_pieces(
+    space: VectorSpace, vector: Vector, where: str, values: list[Any], pieces: int, *, indexed: bool
+) -> list[tuple[str, float]]:
+    """Give (memory id, distance), nearest first. The index answers only to the expression that it was built on."""
+    if indexed:
+        column, given = f"embedding::halfvec({vector.size})", f"%s::halfvec({vector.size})"
+        rows_of(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+            [str(min(max(settings.SEARCH_EF, pieces), 1_000))],
         )
-        cursor.execute(sql, [literal, space.pk, space.model, *values, literal, pieces, limit])
-        return dict(cursor.fetchall())
-
-
-def _rows(sql: str, values: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchall()
+    else:
+        column, given = "embedding", "%s::halfvec"
+    sql = f"""
+        SELECT memory_id, {column} <=> {given} AS distance FROM memories_memoryvector AS vector
+        WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
+        ORDER BY distance LIMIT %s
+    """
+    return rows_of(sql, [vector_literal(vector), space.space_id, space.model, *values, pieces])

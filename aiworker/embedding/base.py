@@ -63,7 +63,8 @@ def checked_vectors(answer: Any, *, count: int, dimensions: int, provider: str) 
     Raises EmbeddingError with the reason otherwise, so that garbage never reaches an index.
     """
     try:
-        rows = [np.asarray(row, dtype=np.float32) for row in answer]
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            rows = [np.asarray(row, dtype=np.float32) for row in answer]
     except (TypeError, ValueError):
         raise EmbeddingError(f"{provider} answered something that is not a list of numbers") from None
     if len(rows) != count:

@@ -8,6 +8,7 @@ tensor is a run of blocks of 32 weights: a half-precision scale and 16 bytes, lo
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ class E5File:
 
     def __init__(self, path: Path) -> None:
         self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
-        self._view = memoryview(self._bytes)
+        self._view = memoryview(self._bytes)  # type: ignore[arg-type]
         self._at = 0
         if bytes(self._view[:4]) != b"E5S1":
             raise ValueError(f"{path.name} is not an E5S1 file")
@@ -80,7 +81,7 @@ class E5File:
         offsets = np.frombuffer(self._take(4 * (count + 1)), np.uint32)
         scores = np.frombuffer(self._take(4 * count), np.float32)
         text = self._take(size)
-        spans = zip(offsets[:-1], offsets[1:], strict=True)
+        spans = itertools.pairwise(offsets)
         names = [text[start:stop].decode("utf-8", "replace") for start, stop in spans]
         return list(zip(names, scores.tolist(), strict=True))
 

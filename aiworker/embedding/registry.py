@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ _loaded: dict[str, EmbeddingProvider] = {}
 
 
 def provider_for(name: str) -> EmbeddingProvider:
-    """Give the provider of a model name: packaged, ``fastembed:``, ``sentence-transformers:``, ``openai:``, ``voyage:``.
+    """Give the provider of a model: packaged, ``fastembed:``, ``sentence-transformers:``, ``openai:`` or ``voyage:``.
 
     Raises EmbeddingError if there is none or its model cannot be loaded.
     """
@@ -55,7 +56,11 @@ def directory_of(name: str) -> Path:
 def prepare_model(name: str, say: Callable[[str], None]) -> None:
     """Make a packaged model ready to be loaded; nothing to do for others. Raises EmbeddingError."""
     if name in PACKAGED:
-        PACKAGED[name].prepare(directory_of(name), say)
+        directory = directory_of(name)
+        directory.mkdir(parents=True, exist_ok=True)
+        with (directory / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the others wait, and then find it done
+            PACKAGED[name].prepare(directory, say)
 
 
 def _make(name: str) -> EmbeddingProvider:
@@ -82,5 +87,7 @@ def _make(name: str) -> EmbeddingProvider:
 def _remote_dimensions(name: str) -> int:
     dimensions = settings.EMBEDDING_DIMENSIONS or KNOWN_DIMENSIONS.get(name, 0)
     if not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise EmbeddingError(f"OMP_EMBEDDING_DIMENSIONS must say how many dimensions {name} has, up to {MAX_DIMENSIONS}")
+        raise EmbeddingError(
+            f"OMP_EMBEDDING_DIMENSIONS must say how many dimensions {name} has, up to {MAX_DIMENSIONS}"
+        )
     return dimensions

@@ -1,4 +1,4 @@
-"""Embedding endpoints over HTTP: any OpenAI-compatible one, and Voyage. The operator sets the address, never a request."""
+"""Embedding endpoints over HTTP: any OpenAI-compatible one, and Voyage; the operator sets the address, no request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RemoteProvider:
     """
 
     is_local = False
-    scale = None
+    scale: tuple[float, float] | None = None
 
     def __init__(
         self,

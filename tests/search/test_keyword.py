@@ -108,7 +108,9 @@ def test_total_counts_every_match_beyond_the_limit(people: People) -> None:
 def test_equal_matches_come_newest_first_and_always_in_the_same_order(people: People) -> None:
     access = people.access()
     made = store(access, *["the same words"] * 5)
-    newest_first = [memory.id for memory in sorted(made, key=lambda memory: (-memory.created_at.timestamp(), memory.id))]
+    newest_first = [
+        memory.id for memory in sorted(made, key=lambda memory: (-memory.created_at.timestamp(), memory.id))
+    ]
 
     assert found(access, "same words", "keyword") == found(access, "same words", "keyword") == newest_first
 
@@ -144,17 +146,40 @@ def test_what_has_expired_is_not_found(people: People) -> None:
     assert search(access, "treasure", "keyword").total == 1
 
 
-def test_a_large_space_is_ranked_from_its_sample(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memories import keyword
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take any space of more than 20 memories for a large one."""
+    from memories import keyword, statistics
 
-    monkeypatch.setattr(keyword, "COUNTED_EXACTLY", 20)
-    monkeypatch.setattr(keyword, "SAMPLE_ROWS", 2)
-    monkeypatch.setattr(keyword, "CANDIDATES", 5)
+    monkeypatch.setattr(statistics, "COUNTED_LIVE", 20)
+    monkeypatch.setattr(statistics, "COMMON", 20)
+    monkeypatch.setattr(statistics, "SAMPLE_ROWS", 2)
+    monkeypatch.setattr(statistics, "_remembered", statistics._Remembered())
+    monkeypatch.setattr(keyword, "SCORES", 1)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_space_finds_the_rare_word_first_and_counts_all(people: People) -> None:
     access = people.access()
-    store(access, *(f"common word {number} here" for number in range(60)))
+    store(access, *(f"common word {number} here" for number in range(250)))
     rare = store(access, "a zebra with a common word")[0]
 
     result = search(access, "zebra common", "keyword", limit=20)
 
     assert result.hits[0].memory_id == rare.id
-    assert (len(result.hits), result.total) == (20, 61)
+    assert (len(result.hits), result.total) == (20, 251)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_space_estimates_common_words_from_its_sample(people: People) -> None:
+    from accounts.access import space_transaction
+    from memories.statistics import statistics_of
+
+    access = people.access()
+    store(access, *(f"common word {number}" for number in range(400)))
+    with space_transaction(access):
+        known = statistics_of(access.space_id, ["common", "7", "absent"])
+
+    assert 100 <= known.frequencies["common"] <= 1_600
+    assert 100 <= known.entries <= 1_600
+    assert (known.frequencies["7"], known.frequencies["absent"]) == (1, 0)

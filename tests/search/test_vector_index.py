@@ -1,0 +1,160 @@
+"""The vector index of a large space: built and dropped by the worker, and as good as comparing everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection, connections
+
+from accounts.access import Access, space_transaction
+from memories import semantic
+from memories.conditions import SearchFilters, condition_for
+from memories.index_models import SearchSpace
+from memories.semantic import VectorSpace
+from memories.vector_indexes import index_name, maintain_vector_indexes
+from tests.factories import People
+
+pytestmark = [pytest.mark.django_db(transaction=True, databases=["default", "owner"]), pytest.mark.slow]
+SHARES = {"half": 0.5, "twentieth": 0.05, "rare": 0.005}
+MODEL, SIZE, DIMENSIONS = "bge-small-en-v1.5", 3_000, 384
+
+
+def unit(vectors: Any) -> Any:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def fill(access: Access, count: int) -> Any:
+    """Store entries with tags of known shares, and vectors around 60 centres, without any text; return the vectors."""
+    chance = np.random.default_rng(5)
+    centres = unit(chance.normal(size=(60, DIMENSIONS)))
+    vectors = unit(centres[chance.integers(0, 60, count)] + 0.06 * chance.normal(size=(count, DIMENSIONS)))
+    draws = chance.random(count)
+    with space_transaction(access), connection.cursor() as cursor:
+        SearchSpace.objects.create(space_id=access.space_id, model=MODEL)
+        for number in range(count):
+            memory_id = f"mem_{number:016d}"
+            tags = [
+                tag for tag, share in (("half", 0.5), ("twentieth", 0.05), ("rare", 0.005)) if draws[number] < share
+            ]
+            lexemes = " ".join(f"'{access.space_id}:=tag:{tag}'" for tag in tags)
+            cursor.execute(
+                "INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags,"
+                " metadata, created_at, updated_at) VALUES (%s, %s, 'x', 'semantic', 't', now(), %s, '{}', now(), now())",
+                [access.space_id, memory_id, tags],
+            )
+            cursor.execute(
+                "INSERT INTO memories_searchentry (space_id, memory_id, lexemes, length, digest, pinned, created_at,"
+                " updated_at) VALUES (%s, %s, %s::tsvector, 1, '', false, now(), now())",
+                [access.space_id, memory_id, lexemes],
+            )
+            cursor.execute(
+                "INSERT INTO memories_memoryvector (space_id, memory_id, model, piece, digest, embedding)"
+                " VALUES (%s, %s, %s, 0, '', %s::halfvec)",
+                [access.space_id, memory_id, MODEL, semantic.vector_literal(vectors[number])],
+            )
+    return vectors
+
+
+@pytest.fixture
+def access(people: People, settings: Any) -> Iterator[Access]:
+    """Give an access to a space for which 1,000 vectors are many."""
+    settings.SEARCH_INDEX_FROM = 1_000
+    access = people.access()
+    yield access
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(f"DROP INDEX IF EXISTS {index_name(access.space_id, MODEL)}")
+
+
+def indexes() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname FROM pg_class WHERE relname LIKE 'memories_vector_hnsw_%'")
+        return [row[0] for row in cursor.fetchall()]
+
+
+def test_recall_is_that_of_comparing_everything_with_and_without_filters(access: Access) -> None:
+    vectors = fill(access, SIZE)
+    maintain_vector_indexes()
+    name = index_name(access.space_id, MODEL)
+    assert indexes() == [name]
+    assert SearchSpace.objects.get(pk=access.space_id).vector_index == name
+    chance = np.random.default_rng(9)
+    queries = unit(vectors[chance.integers(0, SIZE, 30)] + 0.03 * chance.normal(size=(30, DIMENSIONS)))
+    for tags in (None, ["half"], ["twentieth"], ["rare"]):
+        condition = condition_for(access, SearchFilters(tags=tags))
+        same = wanted = 0
+        for query in queries:
+            with space_transaction(access):
+                quick = semantic.nearest(VectorSpace(access.space_id, MODEL, True), query, condition, 10)
+                exact = semantic.nearest(VectorSpace(access.space_id, MODEL, False), query, condition, 10)
+            same += len(quick.keys() & exact.keys())
+            wanted += len(exact)
+        assert same >= 0.98 * wanted, tags
+
+
+def test_the_index_answers_and_only_with_it(access: Access) -> None:
+    vectors = fill(access, 1_200)
+    maintain_vector_indexes()
+    sql = (
+        f"EXPLAIN SELECT 1 FROM memories_memoryvector WHERE space_id = {access.space_id} AND model = '{MODEL}' "
+        f"ORDER BY embedding::halfvec(384) <=> '{semantic.vector_literal(vectors[0])}'::halfvec(384) LIMIT 10"
+    )
+    with space_transaction(access), connection.cursor() as cursor:
+        cursor.execute(sql)
+        plan = " ".join(row[0] for row in cursor.fetchall())
+
+    assert index_name(access.space_id, MODEL) in plan
+
+
+def test_the_index_is_dropped_when_the_space_shrinks(access: Access) -> None:
+    fill(access, 1_200)
+    maintain_vector_indexes()
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("DELETE FROM memories_memory WHERE id > 'mem_0000000000000300'")
+
+    maintain_vector_indexes()
+
+    assert indexes() == []
+    assert SearchSpace.objects.get(pk=access.space_id).vector_index == ""
+
+
+def test_a_space_below_the_threshold_has_none(access: Access, settings: Any) -> None:
+    settings.SEARCH_INDEX_FROM = 5_000
+    fill(access, 300)
+
+    maintain_vector_indexes()
+
+    assert indexes() == []
+
+
+def test_a_build_that_was_cut_short_is_done_again(access: Access) -> None:
+    fill(access, 1_200)
+    maintain_vector_indexes()
+    name = index_name(access.space_id, MODEL)
+    from embedded.postgres import Postgres
+    from tests import environment
+
+    with Postgres(environment.FOLDER).connect(environment.DATABASE) as superuser:
+        superuser.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [name])
+
+    maintain_vector_indexes()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = %s::regclass", [name])
+        assert cursor.fetchone() == (True,)
+    assert SearchSpace.objects.get(pk=access.space_id).vector_index == name
+
+
+def test_maintenance_runs_once_at_a_time(access: Access) -> None:
+    from config.valkey import client
+    from memories.vector_indexes import LOCK
+
+    fill(access, 1_200)
+    client().set(LOCK, 1, ex=60)
+    try:
+        maintain_vector_indexes()
+        assert indexes() == []
+    finally:
+        client().delete(LOCK)
