@@ -15,53 +15,12 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from config.env import env_bool, env_choice, env_int, env_list, env_str
 from embedded.servers import addresses
 from grants.scopes import GRANT_SCOPES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
-
-
-def env_str(name: str, default: str = "") -> str:
-    """Return the variable, or the contents of the file that NAME_FILE names, or the default."""
-    file = os.environ.get(f"{name}_FILE")
-    if file:
-        try:
-            return Path(file).read_text(encoding="utf-8").strip()
-        except OSError as error:
-            raise ImproperlyConfigured(f"{name}_FILE: {error.strerror}: {file}") from None
-    return os.environ.get(name, default).strip()
-
-
-def env_int(name: str, default: int, *, minimum: int = 0) -> int:
-    """Return the variable as a whole number of at least `minimum`."""
-    value = env_str(name, str(default))
-    if not value.isascii() or not value.isdigit() or int(value) < minimum:
-        raise ImproperlyConfigured(f"{name} must be a whole number of at least {minimum}.")
-    return int(value)
-
-
-def env_bool(name: str, default: bool) -> bool:
-    """Return the variable as a switch: on, true, yes, 1 or off, false, no, 0."""
-    value = env_str(name, "on" if default else "off").lower()
-    if value in {"on", "true", "yes", "1"}:
-        return True
-    if value in {"off", "false", "no", "0"}:
-        return False
-    raise ImproperlyConfigured(f"{name} must be on or off.")
-
-
-def env_list(name: str, default: str = "") -> list[str]:
-    """Return the variable as the list of its comma-separated parts, blanks left out."""
-    return [part.strip() for part in env_str(name, default).split(",") if part.strip()]
-
-
-def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
-    """Return the variable when it is one of `choices`."""
-    value = env_str(name, default)
-    if value not in choices:
-        raise ImproperlyConfigured(f"{name} must be one of: {', '.join(choices)}.")
-    return value
 
 
 # Where we run
@@ -280,6 +239,7 @@ EMAIL_USE_TLS = env_bool("OMP_EMAIL_TLS", True)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env_str("OMP_EMAIL_FROM", "Commonplace <commonplace@localhost>")
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST or PRODUCTION else 'console'}.EmailBackend"
+SECURE_REDIRECT_EXEMPT = [r"^(livez|readyz|v1/health)$"]  # orchestrators ask without TLS
 SECURE_HSTS_SECONDS = env_int("OMP_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_REFERRER_POLICY = "same-origin"
@@ -435,6 +395,7 @@ CELERY_TASK_TIME_LIMIT = 3_600
 CELERY_TASK_SERIALIZER = "json"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 3
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3_900,
