@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import uuid
 from datetime import timedelta
 from typing import Any, ClassVar, Self
 from zoneinfo import available_timezones
@@ -101,6 +102,19 @@ class Space(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SpaceDeletion(models.Model):
+    """What is left of a deleted space: its number, when and by whom it was deleted, and how much there was."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    deleted_space = models.BigIntegerField()
+    deleted_at = models.DateTimeField(db_default=Now())
+    deleted_by = models.BigIntegerField(null=True, help_text="The person's number.")
+    rows = models.JSONField(help_text="Rows by table.")
+
+    def __str__(self) -> str:
+        return f"{self.deleted_space} at {self.deleted_at}"
 
 
 class Role(models.TextChoices):

@@ -33,3 +33,9 @@ class SpaceUpdate(ClosedBody):
     context_namespaces: Annotated[list[Annotated[str, Text(100)]], Field(max_length=50)] = []
     dreams_enabled: bool = True
     events_kept_days: Annotated[int, Field(ge=1, le=3650)] = 365
+
+
+class SpaceDeleteParams(ClosedBody):
+    """Query parameters of DELETE /v1/space: the space's name confirms it."""
+
+    confirm: Annotated[str, Text(100)]

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.access import Access, space_set
-from accounts.models import INVITATION_DAYS, Invitation, Membership, Role, Space, User
+from accounts.models import INVITATION_DAYS, Invitation, Membership, Role, Space, SpaceDeletion, User
 from api.errors import Conflict, Forbidden, Invalid, NotFound
 from events.services import event_record
 
@@ -163,25 +163,29 @@ def space_transfer(*, access: Access, membership_id: int) -> User:
 
 
 @transaction.atomic
-def space_delete(*, access: Access, name: str) -> None:
-    """Delete the space with everything in it; `name` confirms it. Raises Forbidden, Invalid."""
+def space_delete(*, access: Access, name: str) -> SpaceDeletion:
+    """Delete the space with everything in it and return the receipt; `name` confirms it. Raises Forbidden, Invalid."""
     if access.role != Role.OWNER:
         raise Forbidden("Only the owner can delete a space.")
     space = Space.objects.select_for_update().get(pk=access.space_id)
     if name.strip() != space.name.strip():
         raise Invalid.field("name", "Type the name exactly as it is written above.")
-    space_erase(space)
+    return space_erase(space, deleted_by=access.user_id)
 
 
-def space_erase(space: Space) -> None:
-    """Delete a space and every row that belongs to it, inside the caller's transaction."""
+def space_erase(space: Space, *, deleted_by: int | None = None) -> SpaceDeletion:
+    """Delete a space and every row that belongs to it, inside the caller's transaction; return the receipt."""
     space_set(space.pk)
+    counts = {}
     tables = [model for model in apps.get_models() if any(field.name == "space" for field in model._meta.fields)]
     # Rows go table by table in one statement each; foreign keys between them are checked, or cascade, in the database.
     for model in reversed(tables):
         rows = model._base_manager.filter(space=space)
-        rows._raw_delete(rows.db)
+        count = rows._raw_delete(rows.db)
+        if count:
+            counts[model._meta.label_lower] = count
     Space.objects.filter(pk=space.pk)._raw_delete("default")
+    return SpaceDeletion.objects.create(deleted_space=space.pk, deleted_by=deleted_by, rows=counts)
 
 
 @transaction.atomic
@@ -195,5 +199,5 @@ def user_delete(*, user: User) -> None:
         if Membership.objects.filter(space=space).exclude(user=user).exists():
             raise Conflict(f"Others share {space.name}. Hand it over or delete it first.")
     for space in owned:
-        space_erase(space)
+        space_erase(space, deleted_by=user.pk)
     user.delete()

@@ -7,8 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Space, User
-from accounts.schemas import SpaceUpdate
+from accounts.schemas import SpaceDeleteParams, SpaceUpdate
 from accounts.services import space_update
+from accounts.team import space_delete
+from api.errors import Forbidden, Invalid
 from api.timestamps import timestamp_format
 from api.views import ApiView
 
@@ -51,7 +53,8 @@ class MeView(ApiView):
 class SpaceView(ApiView):
     """/v1/space."""
 
-    scopes: ClassVar = {"GET": "space:read", "PATCH": "space:write"}
+    scopes: ClassVar = {"GET": "space:read", "PATCH": "space:write", "DELETE": None}
+    query_params = frozenset(SpaceDeleteParams.model_fields)
 
     def get(self, request: Request) -> Response:
         """Return the space and its settings."""
@@ -61,3 +64,24 @@ class SpaceView(ApiView):
         """Change the settings that the body gives."""
         changes = self.body(SpaceUpdate).model_dump(exclude_unset=True)
         return Response(space_present(space_update(access=self.access, changes=changes)))
+
+    def delete(self, request: Request) -> Response:
+        """Delete the space with everything in it, confirmed by its name; the answer is the receipt that stays.
+
+        The owner's: signed in, or with a key of theirs that holds actions:decide.
+        """
+        if not self.access.decides:
+            raise Forbidden("Only the owner deletes a space: on its page, or with a key that holds actions:decide.")
+        params = self.query(SpaceDeleteParams)
+        try:
+            receipt = space_delete(access=self.access, name=params.confirm)
+        except Invalid:
+            raise Invalid.field("confirm", "Give the name of the space, exactly as it is.") from None
+        return Response(
+            {
+                "id": str(receipt.pk),
+                "space": str(receipt.deleted_space),
+                "deleted_at": timestamp_format(receipt.deleted_at),
+                "deleted": receipt.rows,
+            }
+        )

@@ -17,6 +17,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 
 from accounts.access import Access, space_transaction
+from api import clock
 from api.errors import Conflict, IdempotencyConflict, IdempotencyInProgress, Invalid
 from api.models import IdempotentRequest
 from api.renderers import json_text
@@ -123,6 +124,11 @@ def answers_forget(access: Access, ids: Iterable[str]) -> None:
     IdempotentRequest.objects.visible_to(access).filter(object_ids__overlap=list(ids)).update(
         sealed_body=b"", object_ids=[]
     )
+
+
+def answers_purge(access: Access) -> None:
+    """Remove the stored answers of a space that are older than they are kept."""
+    IdempotentRequest.objects.visible_to(access).filter(created_at__lt=clock.now() - KEPT).delete()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from aiworker.ai_views import CompressView, ExtractView, UsageView
 from aiworker.views import JobCancelView, JobView
 from api.schemaviews import docs, openapi
 from config.health import health
+from context.spaceviews import SpaceExportView, SpaceImportView
 from context.views import ContextView, ForgetView
 from conversations.views import ConversationsExtractView, ConversationsView, ConversationView, HandoffView
 from dreams.views import (
@@ -34,6 +35,8 @@ urlpatterns = [
     path("docs", docs, name="docs"),
     path("me", MeView.as_view(), name="me"),
     path("space", SpaceView.as_view(), name="space"),
+    path("space/export", SpaceExportView.as_view(), name="space-export"),
+    path("space/import", SpaceImportView.as_view(), name="space-import"),
     path("events", EventsView.as_view(), name="events"),
     path("extract", ExtractView.as_view(), name="extract"),
     path("compress", CompressView.as_view(), name="compress"),

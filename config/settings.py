@@ -407,6 +407,8 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BEAT_SCHEDULE = {
     "grants-purge": {"task": "grants.purge", "schedule": crontab(minute=20, hour=3)},
     "memories-purge": {"task": "memories.purge", "schedule": crontab(minute="*/10")},
+    "events-purge": {"task": "events.purge", "schedule": crontab(minute="40")},
+    "answers-purge": {"task": "api.purge", "schedule": crontab(minute="50")},
     "dreams-reap": {"task": "dreams.reap", "schedule": crontab(minute="*/5")},
     "dreams-purge": {"task": "dreams.purge", "schedule": crontab(minute="20")},
     "actions-expire": {"task": "actions.expire", "schedule": 60.0},

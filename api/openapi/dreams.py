@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from accounts.schemas import SpaceDeleteParams
 from api.openapi.agentstate import OPTIONAL_ACTOR
 from api.openapi.operations import COUNT, FLAG, OBJECT, OPTIONAL_TIME, TEXT, TIME, Operation, listed, obj
+from context.schemas import SpaceImportParams
 from dreams.schemas import (
     DreamListParams,
     DreamNextJob,
@@ -59,10 +61,15 @@ SHAPES: dict[str, dict[str, Any]] = {
         }
     ),
     "Suggestions": listed("suggestions", "Suggestion"),
+    "SpaceDeleted": obj({"id": TEXT, "space": TEXT, "deleted_at": TIME, "deleted": OBJECT}),
+    "SpaceImported": obj({"imported": OBJECT, "skipped": OBJECT, "errors": OBJECTS, "left_out": TEXTS}),
 }  # fmt: skip
 
 DREAM = "/v1/dreams/{run_id}"
 OPERATIONS: dict[str, Operation] = {
+    "DELETE /v1/space": Operation({200: "SpaceDeleted"}, query=(SpaceDeleteParams,)),
+    "GET /v1/space/export": Operation({200: None}),
+    "POST /v1/space/import": Operation({200: "SpaceImported"}, query=(SpaceImportParams,)),
     "GET /v1/context": Operation({200: "Context"}),
     "POST /v1/memories/forget": Operation(
         {200: "Forgotten"}, Forget, example={"query": "old address", "dry_run": True}
