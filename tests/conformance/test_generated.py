@@ -34,9 +34,7 @@ QUIET = settings(
 )  # fmt: skip
 
 schema = schemathesis.openapi.from_dict(document())
-OPERATIONS = {
-    f"{result.ok().method.upper()} {result.ok().path}": result.ok() for result in schema.get_all_operations()
-}
+OPERATIONS = {f"{result.ok().method.upper()} {result.ok().path}": result.ok() for result in schema.get_all_operations()}
 #: Operations that take nothing, or next to nothing, have too few different requests.
 PLAIN = {name for name in OPERATIONS if not OPERATIONS[name].query and "{" not in name and not OPERATIONS[name].body}
 APPLICATION = get_wsgi_application()
