@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
 
 from bench._support import cranfield, xquad_sentences
 
@@ -99,11 +101,12 @@ class Corpus:
         vectors = np.stack([self.vectors[picked].mean(axis=0) for picked in chosen])
         vectors += noise.normal(scale=0.015, size=vectors.shape).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        register_vector(cursor.connection)
         columns = "space_id, memory_id, model, piece, digest, embedding"
-        with cursor.copy(f"COPY memories_memoryvector ({columns}) FROM STDIN") as copy:
-            for memory_id, vector in zip(ids, vectors, strict=True):
-                text = "[" + ",".join(f"{value:.4f}" for value in vector.tolist()) + "]"
-                copy.write_row((space_id, memory_id, MODEL, 0, memory_id.encode()[-16:], text))
+        with cursor.copy(f"COPY memories_memoryvector ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(["int8", "varchar", "varchar", "int2", "bytea", "halfvec"])
+            for memory_id, vector in zip(ids, vectors.astype(np.float16), strict=True):
+                copy.write_row((space_id, memory_id, MODEL, 0, memory_id.encode()[-16:], HalfVector(vector)))
 
 
 def drop_word_index() -> None:

@@ -220,7 +220,7 @@ def main() -> None:
         table(["memories", "search", "fastest ms", "p50", "p95", "p99"], rows)
         for size, found in result["spaces"].items():
             print(
-                f"{size}: {found['ratio_to_floor']} of the floor; worst hostile query {found['worst_hostile_ratio']} of "
+                f"{size}: {found['ratio_to_floor']} of the floor; hostile {found['worst_hostile_ratio']} of "
                 f"the median; 4 clients {found['searches_a_second_4_clients']}/s; recall@10 {found['recall@10']}"
             )
         result["bytes"] = sizes()

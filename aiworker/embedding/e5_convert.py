@@ -9,6 +9,7 @@ time; one scale a matrix loses 0.016.
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,16 @@ def convert(source: Path, directory: Path) -> None:
     model = E5File(source)
     _write_graph(model, directory / GRAPH)
     _tokenizer(model).save(str(directory / TOKENIZER), pretty=False)
-    text = json.dumps({str(code): value for code, value in model.normalisation.items()}, ensure_ascii=True)
+    text = json.dumps({str(code): value for code, value in model.normalisation().items()}, ensure_ascii=True)
     (directory / NORMALISATION).write_text(text)
 
 
 def _tokenizer(model: E5File) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    begin, end = model.pieces[model.shape.begin][0], model.pieces[model.shape.end][0]
-    tokenizer = Tokenizer(models.Unigram(model.pieces, model.shape.unknown, False))
+    pieces = model.pieces()
+    begin, end = pieces[model.shape.begin][0], pieces[model.shape.end][0]
+    tokenizer = Tokenizer(models.Unigram(pieces, model.shape.unknown, False))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")]
     )
@@ -66,6 +68,8 @@ def _write_graph(model: E5File, target: Path) -> None:
         exact = Path(scratch) / "exact.onnx"
         onnx.save(onnx.helper.make_model(made, opset_imports=opset, ir_version=9), str(exact))
         quantised = Path(scratch) / "int8.onnx"
+        root = logging.getLogger()
+        root.addFilter(_nothing)  # the library advises on the root logger what is of no use here
         quantize_dynamic(
             str(exact),
             str(quantised),
@@ -73,7 +77,12 @@ def _write_graph(model: E5File, target: Path) -> None:
             per_channel=True,
             nodes_to_exclude=graph.attention_products,
         )
+        root.removeFilter(_nothing)
         quantised.replace(target)
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 class _Graph:

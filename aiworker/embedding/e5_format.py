@@ -12,6 +12,7 @@ import itertools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,12 @@ class E5File:
             raise ValueError(f"blocks of {block} weights are not supported")
         pieces, begin, end, pad, unknown = self._read("5i")
         self.shape = Shape(width, layers, heads, inner, positions, epsilon, begin, end, pad, unknown)
-        self.pieces = self._read_pieces(pieces)
-        self.normalisation = dict(self._read_normalisation())
+        self._piece_count, self._pieces_at = pieces, self._at
+        (size,) = struct.unpack_from("<Q", self._view, self._at)
+        self._at += 8 + 4 * (pieces + 1) + 4 * pieces + size
+        self._normalisation_at = self._at
+        _, size = self._read("iI")
+        self._at += size
         self._tensors = dict(self._read_directory())
 
     def _read(self, layout: str) -> tuple[Any, ...]:
@@ -76,22 +81,25 @@ class E5File:
         self._at += size
         return bytes(self._view[self._at - size : self._at])
 
-    def _read_pieces(self, count: int) -> list[tuple[str, float]]:
+    def pieces(self) -> list[tuple[str, float]]:
+        """Give the vocabulary: each piece with its score, in the order of the ids."""
+        self._at = self._pieces_at
         (size,) = self._read("Q")
-        offsets = np.frombuffer(self._take(4 * (count + 1)), np.uint32)
-        scores = np.frombuffer(self._take(4 * count), np.float32)
+        offsets = np.frombuffer(self._take(4 * (self._piece_count + 1)), np.uint32)
+        scores = np.frombuffer(self._take(4 * self._piece_count), np.float32)
         text = self._take(size)
-        spans = itertools.pairwise(offsets)
-        names = [text[start:stop].decode("utf-8", "replace") for start, stop in spans]
+        names = [text[start:stop].decode("utf-8", "replace") for start, stop in pairwise(offsets)]
         return list(zip(names, scores.tolist(), strict=True))
 
-    def _read_normalisation(self) -> Iterator[tuple[int, str]]:
-        count, size = self._read("iI")
-        end = self._at + size
+    def normalisation(self) -> dict[int, str]:
+        """Give the map from code points to what stands for them."""
+        self._at = self._normalisation_at
+        count, _ = self._read("iI")
+        found = {}
         for _ in range(count):
             code, length = self._read("IB")
-            yield code, "".join(map(chr, self._read(f"{length}I")))
-        self._at = end
+            found[code] = "".join(map(chr, self._read(f"{length}I")))
+        return found
 
     def _read_directory(self) -> Iterator[tuple[str, tuple[int, int]]]:
         (count,) = self._read("i")

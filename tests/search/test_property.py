@@ -120,7 +120,7 @@ def allowed(memory: Memory, access: Access, wanted: dict[str, Any]) -> bool:
 
 
 def matches(memory: Memory, q: str, words: set[str]) -> bool:
-    """Say by brute force whether any word of the query is in a memory, or inside of an identifier or long word of it."""
+    """Say by brute force whether any word of the query is in a memory, or inside of a long word or identifier."""
     own = {form for token in tokens(memory.content) for form in (token.word, token.stem)}
     own |= {form for tag in memory.tags for token in tokens(tag) for form in (token.word, token.stem)}
     for lexeme in analyse(q, "en").lexemes:

@@ -42,7 +42,8 @@ def fill(access: Access, count: int) -> Any:
             lexemes = " ".join(f"'{access.space_id}:=tag:{tag}'" for tag in tags)
             cursor.execute(
                 "INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags,"
-                " metadata, created_at, updated_at) VALUES (%s, %s, 'x', 'semantic', 't', now(), %s, '{}', now(), now())",
+                " metadata, created_at, updated_at) "
+                "VALUES (%s, %s, 'x', 'semantic', 't', now(), %s, '{}', now(), now())",
                 [access.space_id, memory_id, tags],
             )
             cursor.execute(
