@@ -17,7 +17,7 @@ from api.errors import Conflict
 from events.services import event_record
 from memories.schemas import ExportParams
 from memories.transfer.export import export_stream
-from memories.transfer.readers import READERS
+from memories.transfer.readers import NAMES
 
 CONFLICTS = {
     "skip": "Keep what is here and skip it",
@@ -53,12 +53,15 @@ def transfer(request: PageRequest) -> HttpResponse:
 def formats() -> list[tuple[str, str]]:
     """Return the formats that can be read, with their names in words."""
     words = {
+        "auto": "Find out from the file",
         "omp": "Commonplace or another Open Memory Protocol export (JSON)", "ndjson": "One record a line (NDJSON)",
-        "auto": "Find out from the file", "chatgpt": "ChatGPT data export", "claude": "Claude data export",
-        "mem0": "mem0", "letta": "Letta", "zep": "Zep", "supermemory": "supermemory",
-        "basic-memory": "basic-memory (Markdown notes)", "markdown": "Markdown", "csv": "CSV",
+        "chatgpt": "ChatGPT data export (zip or JSON)", "chatgpt-memory": "ChatGPT saved memories (text)",
+        "claude": "Claude data export (zip or JSON)", "claude-memories": "Claude memories (JSON)",
+        "claude-memory": "Claude memory (text)", "mem0": "mem0", "letta": "Letta", "zep": "Zep",
+        "supermemory": "supermemory", "basic-memory": "basic-memory (Markdown notes)", "markdown": "Markdown",
+        "csv": "CSV", "jsonl": "JSON lines", "json": "A JSON list",
     }  # fmt: skip
-    return [(name, words.get(name, name)) for name in READERS]
+    return [(name, words.get(name, name)) for name in NAMES]
 
 
 def upload_problem(request: PageRequest) -> str:
@@ -70,7 +73,7 @@ def upload_problem(request: PageRequest) -> str:
         return "Choose a file that is not empty."
     if file.size > settings.MAX_IMPORT_BYTES:
         return f"The file is larger than {settings.MAX_IMPORT_BYTES // 1024 // 1024} MB. Split it."
-    if request.POST.get("format") not in READERS or request.POST.get("conflict") not in CONFLICTS:
+    if request.POST.get("format") not in NAMES or request.POST.get("conflict") not in CONFLICTS:
         return "Choose what kind of file it is."
     return ""
 

@@ -8,9 +8,10 @@ from accounts.access import Access, space_transaction
 from aiworker.bulk import estimate_of
 from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
 from aiworker.models import Job
-from memories.importers.records import Report
 from memories.transfer.importing import Outcome, chunks, import_chunk
-from memories.transfer.readers import source_open
+from memories.transfer.readers import Source, source_open
+
+OCTETS = "application/octet-stream"
 
 
 def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
         for piece in job_inputs(access, job):
             progress.check_cancelled()
             file.write(piece)
-        source = source_open(file, job.params["format"])
+        source = source_open(file, job.params["format"], job.params.get("content_type", OCTETS))
         conflict = job.params["conflict"] or source.conflict or "skip"
         outcome = Outcome(**job.params.get("state", {}))
         for kept in job_kept(access, job):
@@ -38,20 +39,20 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
                 progress.advance(done, state={name: getattr(outcome, name) for name in counts})
         progress.advance(done, done)
         with space_transaction(access):
-            return import_answer(access, outcome, job.params["format"], source.report)
+            return import_answer(access, outcome, source)
 
 
-def import_answer(access: Access, outcome: Outcome, format: str, report: Report | None) -> dict[str, Any]:
+def import_answer(access: Access, outcome: Outcome, source: Source) -> dict[str, Any]:
     """Return {imported, skipped, errors} (OMP 0.1, section 3.3); for a file of another product, more about it.
 
     format, conversations (of those imported), ignored (files of a zip), repaired (characters that were no text) and,
     when conversations came in, extraction: what it would cost to extract memories from those not yet extracted.
     """
     answer: dict[str, Any] = {"imported": outcome.imported, "skipped": outcome.skipped, "errors": outcome.errors}
-    if report is not None:
+    if source.report is not None:
         answer |= {
-            "format": format, "conversations": outcome.conversations, "ignored": report.ignored,
-            "repaired": report.repaired,
+            "format": source.format, "conversations": outcome.conversations, "ignored": source.report.ignored,
+            "repaired": source.report.repaired,
         }  # fmt: skip
     if outcome.conversations and access.may("ai"):
         answer["extraction"] = estimate_of(access, None)

@@ -1,7 +1,7 @@
 """From the bytes of an import file to its records, one at a time; one reader for each format."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from api.body import json_decode
@@ -29,6 +29,7 @@ class Source:
     conflict: Conflict | None
     records: Iterator[Any]
     report: Report | None = None
+    format: str = "omp"
 
 
 def record_decode(raw: bytes) -> Any:
@@ -101,8 +102,9 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 READERS: dict[str, Callable[[BinaryIO], Source]] = {"omp": read_omp, "ndjson": read_ndjson}
-NAMES = (*READERS, *FORMATS, "zip")
-JSON_FORMATS = frozenset(NAMES) - {"chatgpt-memory", "claude-memory", "basic-memory", "markdown", "csv", "zip"}
+AUTO = "auto"
+NAMES = (AUTO, *READERS, *FORMATS)
+TEXT_FORMATS = frozenset({"chatgpt-memory", "claude-memory", "basic-memory", "markdown", "csv", "zip"})
 
 
 def format_detect(file: BinaryIO, content_type: str) -> str:
@@ -111,16 +113,22 @@ def format_detect(file: BinaryIO, content_type: str) -> str:
         return "ndjson"
     found = format_of(file)
     sent_as_json = content_type.lower().endswith("json") or not content_type
-    return found if found in JSON_FORMATS or not sent_as_json else "omp"
+    return "omp" if sent_as_json and found in TEXT_FORMATS else found
 
 
-def source_open(file: BinaryIO, format: str | None) -> Source:
-    """Return what a file holds. Raises Invalid for an unknown format and for a file that is not of its format."""
-    format = format or "omp"
+def source_open(file: BinaryIO, format: str | None, content_type: str = "application/octet-stream") -> Source:
+    """Return what a file holds; its format is found out when it is not named.
+
+    Raises Invalid for an unknown format and for a file that is not of its format.
+    """
+    format = format or AUTO
     if format not in NAMES:
         raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
     file.seek(0)
+    if format == AUTO:
+        format = format_detect(file, content_type)
+        file.seek(0)
     if format in READERS:
-        return READERS[format](file)
+        return replace(READERS[format](file), format=format)
     report = Report()
-    return Source(None, None, iter(read_foreign(file, format, report)), report)
+    return Source(None, None, iter(read_foreign(file, format, report)), report, format)

@@ -22,7 +22,7 @@ from memories.schemas import ExportParams, query_params
 from memories.transfer.export import export_stream
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.jobs import import_answer
-from memories.transfer.readers import NAMES, format_detect, source_open
+from memories.transfer.readers import NAMES, source_open
 from memories.transfer.schemas import ImportParams
 
 CONTENT_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson"}
@@ -95,23 +95,22 @@ class ImportView(ApiView):
         if params.format is not None and params.format not in NAMES:
             raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
         file = self.spooled()
-        format = params.format or format_detect(file, request._request.content_type or "")
-        file.seek(0)
+        content_type = request._request.content_type or ""
         if prefers_async(request):
             with space_transaction(self.access):
                 return accepted(
                     job_create(
                         access=self.access, kind="import", inputs=_pieces(file),
-                        params={"conflict": params.conflict, "format": format},
+                        params={"conflict": params.conflict, "format": params.format, "content_type": content_type},
                     )
                 )  # fmt: skip
-        source = source_open(file, format)
+        source = source_open(file, params.format, content_type)
         outcome = Outcome()
         with space_transaction(self.access):
             for chunk in chunks(source.records):
                 conflict = params.conflict or source.conflict or "skip"
                 outcome.add(import_chunk(access=self.access, conflict=conflict, chunk=chunk))
-            return Response(import_answer(self.access, outcome, format, source.report))
+            return Response(import_answer(self.access, outcome, source))
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
