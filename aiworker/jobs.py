@@ -221,15 +221,15 @@ def job_cancel(*, access: Access, job_id: str) -> Job:
     return job
 
 
-def job_run(*, space_id: int, job_id: str) -> None:
-    """Do a job, or go on with one whose worker died; do nothing when it has ended or is in other hands."""
+def job_run(*, space_id: int, job_id: str) -> bool:
+    """Do a job, or go on with one whose worker died; return False when it has ended or is in other hands."""
     job = _claim(space_id, job_id)
     if job is None:
-        return
+        return False
     try:
         result = _result(job)
     except JobStopped:
-        return
+        return True
     except ApiError as error:
         _end_attempt(job, Job.Status.FAILED, error=error.envelope())
     except Exception as error:
@@ -241,6 +241,7 @@ def job_run(*, space_id: int, job_id: str) -> None:
             _end_attempt(job, Job.Status.FAILED, error=_gave_up(f"It failed {job.attempts} times."))
     else:
         _end_attempt(job, Job.Status.SUCCEEDED, result=result)
+    return True
 
 
 def _result(job: Job) -> dict[str, Any]:

@@ -112,3 +112,17 @@ class AiUsage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.provider} {self.model} {self.purpose}"
+
+
+class JobTurn(models.Model):
+    """When a space last had its turn in a queue, so that the next free worker serves another one first."""
+
+    pk = models.CompositePrimaryKey("space_id", "queue")
+    space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="+", db_index=False)
+    queue = models.CharField(max_length=20)
+    at = models.DateTimeField()
+
+    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.queue} {self.at}"

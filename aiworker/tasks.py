@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from aiworker import jobs
+from aiworker import fairness, jobs
 from aiworker.embedding import tasks as embedding_tasks
 
 __all__ = ["embedding_tasks", "jobs_run", "jobs_sweep"]
@@ -10,8 +10,8 @@ __all__ = ["embedding_tasks", "jobs_run", "jobs_sweep"]
 
 @shared_task(name="jobs.run")
 def jobs_run(space_id: int, job_id: str) -> None:
-    """Do a job."""
-    jobs.job_run(space_id=space_id, job_id=job_id)
+    """Do a job of the queue that this message came by: the one whose space has waited longest."""
+    fairness.turn_take(space_id=space_id, job_id=job_id)
 
 
 @shared_task(name="jobs.sweep")

@@ -382,8 +382,9 @@ AI_BACKOFF_MS = env_int("OMP_AI_BACKOFF_MS", 1_000)
 AI_PRICES = env_str("OMP_AI_PRICES")  # "input,output" in US dollars for a million tokens, when the model's is unknown
 
 # Celery. Messages carry ids only; PostgreSQL holds the state, so a lost message is found again by the sweep.
+# Celery's name for the number of the logical database of a socket is another one.
 CELERY_BROKER_URL = (
-    f"redis+socket://{quote(REDIS_URL.removeprefix('unix://'), safe='/?=&')}"
+    f"redis+socket://{quote(REDIS_URL.removeprefix('unix://').replace('db=', 'virtual_host='), safe='/?=&')}"
     if REDIS_URL.startswith("unix://")
     else REDIS_URL
 )

@@ -23,16 +23,26 @@ def web() -> list[str]:
 
 
 def worker() -> list[str]:
-    """Return the command line of the Celery worker.
+    """Return the command line of the Celery worker for short work: embedding and what is done periodically.
 
-    It has OMP_WORKER_PROCESSES slots, by default one more than cores, since jobs that wait for an AI provider
-    use none.
+    It has OMP_WORKER_PROCESSES slots, by default as many as there are cores.
     """
-    slots = whole_number("OMP_WORKER_PROCESSES", (os.cpu_count() or 1) + 1)
+    return _worker("default,embed", whole_number("OMP_WORKER_PROCESSES", os.cpu_count() or 1))
+
+
+def jobs() -> list[str]:
+    """Return the command line of the Celery worker for jobs, which take long: imports and calls of AI providers.
+
+    It has OMP_JOB_PROCESSES slots. They are apart from the other worker's, so that no job keeps an embedding waiting.
+    """
+    return _worker("ai,import", whole_number("OMP_JOB_PROCESSES", 4))
+
+
+def _worker(queues: str, slots: int) -> list[str]:
     return [
-        *(*_celery(), "worker", "--queues", "default,ai,embed,import", "--concurrency", str(slots)),
+        *(*_celery(), "worker", "--queues", queues, "--concurrency", str(slots), "--hostname", f"{queues}@%h"),
         *("-O", "fair", "--loglevel", "WARNING"),
-        # Chatter between workers, of which there is one; at the end it would wait for a broker that has gone.
+        # Chatter between workers, which would wait at the end for a broker that has gone.
         *("--without-mingle", "--without-gossip", "--without-heartbeat"),
     ]
 
@@ -49,7 +59,7 @@ def _celery() -> list[str]:
     return [sys.executable, "-W", quiet, "-m", "celery", "--quiet", "--app", "config.celery:app"]
 
 
-PROGRAMS: dict[str, Callable[[], list[str]]] = {"web": web, "worker": worker, "beat": beat}
+PROGRAMS: dict[str, Callable[[], list[str]]] = {"web": web, "worker": worker, "jobs": jobs, "beat": beat}
 
 
 def main(arguments: list[str]) -> None:

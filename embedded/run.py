@@ -16,7 +16,7 @@ from embedded.errors import StartError
 from embedded.folder import DataFolder, Lock
 from embedded.health import healthy, listen_address
 from embedded.launch import die_with_parent, start
-from embedded.programs import GENTLE_STOP, beat, web, worker
+from embedded.programs import GENTLE_STOP, beat, jobs, web, worker
 from embedded.server import SECONDS_TO_START, Server
 from embedded.servers import data_dir, needed, stop_leftovers, users_lock
 from embedded.supervisor import Service, StopRequested, Supervisor
@@ -144,6 +144,7 @@ def _app_services() -> list[Service]:
     return [
         service("The web server", web(), ready=lambda: healthy(*listen_address())),
         service("The Celery worker", worker()),
+        service("The Celery worker for jobs", jobs()),
         service("Celery beat", beat()),
     ]
 

@@ -131,9 +131,7 @@ def test_the_deadline_holds_for_the_whole_exchange(provider: FakeProvider, name:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_provider_that_is_not_there_is_unreachable(
-    provider: FakeProvider, settings: Settings, name: str
-) -> None:
+def test_a_provider_that_is_not_there_is_unreachable(provider: FakeProvider, settings: Settings, name: str) -> None:
     settings.AI_BASE_URLS = dict.fromkeys(NAMES, "http://127.0.0.1:9")
 
     with pytest.raises(ProviderError) as caught:

@@ -71,8 +71,8 @@ def test_image_holds_every_package_of_the_service_and_nothing_private() -> None:
 def test_services_and_what_they_wait_for(compose: dict[str, Any]) -> None:
     services = compose["services"]
 
-    assert set(services) == {"migrate", "web", "worker", "beat", "postgres", "valkey"}
-    for name in ("web", "worker", "beat"):
+    assert set(services) == {"migrate", "web", "worker", "jobs", "beat", "postgres", "valkey"}
+    for name in ("web", "worker", "jobs", "beat"):
         assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
         assert services[name]["command"] == ["python", "-m", "embedded.programs", name]
     for name in ("postgres", "valkey"):
@@ -81,7 +81,7 @@ def test_services_and_what_they_wait_for(compose: dict[str, Any]) -> None:
 
 
 def test_only_migrations_get_the_owners_login(compose: dict[str, Any]) -> None:
-    for name in ("web", "worker", "beat"):
+    for name in ("web", "worker", "jobs", "beat"):
         environment = compose["services"][name]["environment"]
         assert "DATABASE_OWNER_URL" not in environment
         assert "owner" not in environment["DATABASE_URL"]
