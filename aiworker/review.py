@@ -36,6 +36,7 @@ ORDER = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 WORD = re.compile(r"\w+")
+ENDINGS = ("ings", "ing", "ies", "ied", "ens", "ed", "es", "en", "er", "y", "s", "e", "n", "t")
 _NEGATIONS = """not no never none without stopped longer nicht kein keine keinen nie ohne ne pas jamais sans non
     mai senza nunca não sem niet geen nooit inte aldrig не нет никогда без"""
 NEGATIONS = frozenset(_NEGATIONS.split())
@@ -81,8 +82,11 @@ def words_of(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Return the beginning that a word shares with its inflections, roughly."""
-    return word if any(letter.isdigit() for letter in word) else word[: max(4, len(word) - 3)]
+    """Return a word without its inflection, roughly and alike in the languages that inflect at the end."""
+    if len(word) < 5 or any(letter.isdigit() for letter in word):
+        return word
+    stems = (word[: -len(ending)] for ending in ENDINGS if word.endswith(ending) and len(word) - len(ending) > 2)
+    return next(stems, word)
 
 
 def same_statement(one: str, other: str) -> bool:

@@ -37,7 +37,7 @@ NAMED = re.compile(
 BEARER = re.compile(r"(?P<name>\bBearer)(?P<link>[ ]+)(?P<value>[A-Za-z0-9._~+/-]{16,}=*)")
 CARD = re.compile(r"(?<![\d-])(?:\d[ -]?){12,18}\d(?![\d-])")
 IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){3,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
-TOKEN = re.compile(r"(?<![\w/.@-])[A-Za-z0-9+/_=-]{24,}(?![\w/.@-])")
+TOKEN = re.compile(r"(?<![\w/.@-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w/.@-])")
 # Words that follow such a name in talk about secrets rather than in a secret.
 _TALK = """not the a an stored required wrong correct invalid needed too very never always being used managed kept
     protected hashed encrypted changed expired rotated missing empty long short weak strong safe secure manager that
@@ -79,7 +79,7 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
     for pattern in (NAMED, BEARER):
         for match in pattern.finditer(text):
             value = match.group("value").rstrip(".!?)]}")
-            if len(value) >= 4 and value.casefold() not in TALK and MARK not in match.group():
+            if len(value) >= 4 and value.casefold() not in TALK and not MARK.startswith(match.group("value")):
                 spans.append((match.start("value"), match.start("value") + len(value)))
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
