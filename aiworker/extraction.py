@@ -14,7 +14,7 @@ from aiworker.jobs import Progress
 from aiworker.models import Job, JobInput
 from aiworker.prompts import extract_prompt
 from aiworker.review import Proposal, proposals_review, stored_alike, tags_tidy, tombstoned
-from aiworker.secretscan import secrets_mask
+from aiworker.secretscan import Masked, text_mask
 from aiworker.segments import Segment, parts_of, segments_of, span_of
 from aiworker.work import Desk, Material, material_of
 from memories.models import Memory
@@ -73,20 +73,20 @@ class Extractor:
         `step` (part, parts) is called in the transaction that keeps a part's answer, `done` in the one that stores
         the memories: so that a job taken up again after a crash asks and stores nothing twice.
         """
-        masked, secrets = secrets_mask(material.transcript)
-        proposals = self._proposals(masked, material, step)
-        verdict = proposals_review(self.access, masked, proposals)
+        masked = text_mask(material.transcript)
+        proposals = self._proposals(masked.text, material, step)
+        verdict = proposals_review(self.access, masked.text, proposals)
         self.progress.check_cancelled()
         with space_transaction(self.access):
             self._one_at_a_time()
             fresh, skipped = self._unknown_still(verdict.accepted), verdict.skipped
             if len(fresh) < len(verdict.accepted):
                 skipped["duplicate"] += len(verdict.accepted) - len(fresh)
-            memories = [self._memory(material, proposal) for proposal in fresh]
+            memories = [self._memory(material, proposal, masked) for proposal in fresh]
             if memories:
                 memories_create(access=self.access, memories=memories)
             self._answers().filter(seq__gte=ANSWERS).delete()
-            outcome = Outcome([memory.id for memory in memories], skipped, secrets)
+            outcome = Outcome([memory.id for memory in memories], skipped, len(masked.spans))
             done(outcome)
         return outcome
 
@@ -128,12 +128,13 @@ class Extractor:
             if proposal.content not in buried and stored_alike(self.access, proposal.content, mode="keyword") is None
         ]  # fmt: skip
 
-    def _memory(self, material: Material, proposal: Proposal) -> Memory:
+    def _memory(self, material: Material, proposal: Proposal, masked: Masked) -> Memory:
+        start, end = masked.original(proposal.start), masked.original(proposal.end)
         source = SourceIn(tool=material.tool, timestamp=material.date, session_id=material.session_id)
         fields = {
             "content": proposal.content, "type": proposal.type, "tags": proposal.tags, "source": source,
             "namespace": material.namespace,
-            "source_ref": f"{material.origin or self.job.id}#{proposal.start}-{proposal.end}",
+            "source_ref": f"{material.origin or self.job.id}#{start}-{end}",
         }  # fmt: skip
         return memory_build(access=self.access, data=MemoryCreate.model_validate(fields))
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from dataclasses import dataclass
 
 MARK = "[secret removed]"
 # Shapes that are secrets wherever they stand.
@@ -90,13 +91,36 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
     return merged
 
 
-def secrets_mask(text: str) -> tuple[str, int]:
-    """Return the text with each credential replaced by MARK, and how many there were."""
-    spans = secret_spans(text)
-    if not spans:
-        return text, 0
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A text with each credential replaced by MARK, and the way back from its places to those of the original."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    def original(self, position: int) -> int:
+        """Return the place in the original of a place in the masked text."""
+        grown = 0  # by how much the text before this place has grown
+        for start, end in self.spans:
+            if position <= start + grown:
+                break
+            if position < start + grown + len(MARK):
+                return start
+            grown += len(MARK) - (end - start)
+        return position - grown
+
+
+def text_mask(text: str) -> Masked:
+    """Return a text without its credentials."""
+    spans = tuple(secret_spans(text))
     pieces, last = [], 0
     for start, end in spans:
         pieces += [text[last:start], MARK]
         last = end
-    return "".join([*pieces, text[last:]]), len(spans)
+    return Masked("".join([*pieces, text[last:]]) if spans else text, spans)
+
+
+def secrets_mask(text: str) -> tuple[str, int]:
+    """Return the text with each credential replaced by MARK, and how many there were."""
+    masked = text_mask(text)
+    return masked.text, len(masked.spans)

@@ -56,7 +56,7 @@ def by_recording(folder: Path) -> Answer:
     def answer(name: str, data: dict[str, Any]) -> Any:
         texts = [segment["text"] for segment in data.get("segments", [])] + list(data.get("transcript", []))
         for recording in recordings:
-            opening = recording["transcript"].split("\n")[0].strip()[:80]
+            opening = recording["transcript"].split("\n")[0].strip()[:40]
             if name in recording["answers"] and any(text.startswith(opening) for text in texts):
                 return recording["answers"][name]
         return by_rule(name, data)

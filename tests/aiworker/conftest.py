@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -18,8 +17,6 @@ from aiworker.fake.server import FakeProvider
 from aiworker.models import Job
 from config.celery import app
 from tests.factories import People
-
-RECORDINGS = Path(__file__).parent / "recordings"
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aiworker.secretscan import MARK, secret_spans, secrets_mask
+from aiworker.secretscan import MARK, secret_spans, secrets_mask, text_mask
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,15 @@ def test_a_long_text_takes_no_more_than_its_length() -> None:
     assert secret_spans("password is a" * 20_000) is not None
     assert secret_spans("1" * 200_000) == []
     assert secret_spans("a" * 200_000) == []
+
+
+def test_places_in_the_masked_text_lead_back_to_the_original() -> None:
+    text = "one; password: abc12; two; key AKIAIOSFODNN7EXAMPLE; three; PIN: 123456789012345678901234567890; four"
+    masked = text_mask(text)
+
+    assert len(masked.spans) == 3
+    for word in ("one", "two", "key", "three", "four"):
+        place = masked.text.index(word)
+        assert text[masked.original(place) :].startswith(word)
+    assert masked.original(len(masked.text)) == len(text)
+    assert text_mask("nothing").original(4) == 4
