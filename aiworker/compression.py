@@ -94,7 +94,7 @@ def _summary(access: Access, job: Job, progress: Progress, desk: Desk, material:
 
 
 def _stored_exactly(access: Access, summary: str) -> str | None:
-    memory_id = stored_alike(access, summary, mode="keyword")
+    memory_id = stored_alike(access, summary)
     if memory_id is None:
         return None
     content = Memory.objects.visible_to(access).values_list("content", flat=True).get(id=memory_id)

@@ -4,16 +4,18 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from django.db import connection
+from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from accounts.access import Access, space_transaction
 from aiworker.jobs import Progress
 from aiworker.models import Job, JobInput
 from aiworker.prompts import extract_prompt
-from aiworker.review import Proposal, proposals_review, stored_alike, tags_tidy, tombstoned
+from aiworker.review import Proposal, proposals_review, same_statement, stored_since, tags_tidy, tombstoned
 from aiworker.secretscan import Masked, text_mask
 from aiworker.segments import Segment, parts_of, segments_of, span_of
 from aiworker.work import Desk, Material, material_of
@@ -75,11 +77,12 @@ class Extractor:
         """
         masked = text_mask(material.transcript)
         proposals = self._proposals(masked.text, material, step)
+        began = timezone.now()
         verdict = proposals_review(self.access, masked.text, proposals)
         self.progress.check_cancelled()
         with space_transaction(self.access):
             self._one_at_a_time()
-            fresh, skipped = self._unknown_still(verdict.accepted), verdict.skipped
+            fresh, skipped = self._unknown_still(verdict.accepted, began), verdict.skipped
             if len(fresh) < len(verdict.accepted):
                 skipped["duplicate"] += len(verdict.accepted) - len(fresh)
             memories = [self._memory(material, proposal, masked) for proposal in fresh]
@@ -120,12 +123,13 @@ class Extractor:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('extract', %s))", [self.access.space_id])
 
-    def _unknown_still(self, proposals: Sequence[Proposal]) -> list[Proposal]:
-        """Return the proposals that nobody has stored or deleted while the model and the review were at work."""
+    def _unknown_still(self, proposals: Sequence[Proposal], since: datetime) -> list[Proposal]:
+        """Return the proposals that nobody has stored or deleted since the review began."""
         buried = tombstoned(self.access, [proposal.content for proposal in proposals])
+        recent = stored_since(self.access, since) if proposals else []
         return [
             proposal for proposal in proposals
-            if proposal.content not in buried and stored_alike(self.access, proposal.content, mode="keyword") is None
+            if proposal.content not in buried and not any(same_statement(proposal.content, text) for text in recent)
         ]  # fmt: skip
 
     def _memory(self, material: Material, proposal: Proposal, masked: Masked) -> Memory:

@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from accounts.access import Access, space_transaction
@@ -13,11 +14,13 @@ from aiworker.segments import SENTENCE_END
 from api.text import text_clean, text_normal, text_problem
 from memories.models import Memory, Tombstone, content_digest
 from memories.schemas import MAX_CONTENT
-from memories.search import Mode, SearchQuery, search_memories
+from memories.search import SearchQuery, search_memories
 
 MAX_TAGS = 5
 SIMILAR = 0.8  # share of common words from which two statements say the same; below it an update could be lost
 CANDIDATES = 5
+MAX_RECENT = 2_000
+COMMITTING = timedelta(minutes=2)  # rows carry the time of their transaction, not that of its commit
 
 # A sentence that speaks to a model or to the memory system. Whatever follows it on its line is what it asks for, not
 # something about the person. "Remember that I ..." is not among these: people say so to their assistants and mean it.
@@ -151,7 +154,7 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
         fault = _fault(access, proposal, transcript, known)
         if fault is None and any(same_statement(proposal.content, kept.content) for kept in verdict.accepted):
             fault = "repeated"
-        if fault is None and stored_alike(access, proposal.content, mode="hybrid") is not None:
+        if fault is None and stored_alike(access, proposal.content) is not None:
             fault = "duplicate"
         if fault:
             verdict.skipped[fault] += 1
@@ -165,18 +168,28 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
     return verdict
 
 
-def stored_alike(access: Access, content: str, *, mode: Mode) -> str | None:
+def stored_alike(access: Access, content: str) -> str | None:
     """Return the id of a stored memory that says the same, None when there is none.
 
-    A key that may not read is told of none: it learns nothing about what is stored.
+    What says the same shares most of its words, so the search by words finds it; the one by meaning would cost ten
+    times as much and bring what may be an update. A key that may not read is told of none: it learns nothing about
+    what is stored.
     """
     if not access.may("memories:read"):
         return None
-    found = search_memories(access, SearchQuery(q=content[:2_000], mode=mode, limit=CANDIDATES, rerank=False))
+    found = search_memories(access, SearchQuery(q=content[:2_000], mode="keyword", limit=CANDIDATES))
     ids = [hit.memory_id for hit in found.hits]
     with space_transaction(access):
         texts = dict(Memory.objects.visible_to(access).filter(id__in=ids).values_list("id", "content"))
     return next((id for id in ids if id in texts and same_statement(content, texts[id])), None)
+
+
+def stored_since(access: Access, moment: datetime) -> list[str]:
+    """Return the newest visible texts that were stored since a moment, for a key that may read."""
+    if not access.may("memories:read"):
+        return []
+    rows = Memory.objects.visible_to(access).filter(created_at__gte=moment - COMMITTING)
+    return list(rows.order_by("-created_at").values_list("content", flat=True)[:MAX_RECENT])
 
 
 def tombstoned(access: Access, contents: Sequence[str]) -> frozenset[str]:
