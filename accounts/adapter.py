@@ -12,9 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from accounts.access import space_transaction
-from accounts.models import User
+from accounts.models import Switch, User
 from accounts.services import space_create
 from accounts.sessions import session_access
+from accounts.switches import switched_on
 from config.keys import derived_key
 from events.services import event_record
 
@@ -26,7 +27,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return whether strangers may sign up; somebody with an invitation always may."""
-        return settings.SIGN_UP_OPEN or "invitation" in request.session
+        open_to_all = settings.SIGN_UP_OPEN and switched_on(Switch.Name.SIGN_UP)
+        return open_to_all or "invitation" in request.session
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """Store a new person together with their personal space."""

@@ -70,6 +70,31 @@ def validate_timezone(value: str) -> None:
         raise ValidationError("Use an IANA time zone name such as Europe/Berlin.")
 
 
+class Plan(models.Model):
+    """How much the spaces on it may hold; a space without one has the limit of the settings."""
+
+    name = models.CharField(max_length=50, unique=True)
+    memories = models.PositiveIntegerField(help_text="How many memories a space may hold.")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Switch(models.Model):
+    """A feature that the operator switches off and on; one that has no row is on."""
+
+    class Name(models.TextChoices):
+        SIGN_UP = "sign_up", "Sign-up by strangers"
+        INVITATIONS = "invitations", "Invitations by e-mail"
+        IMPORTS = "imports", "Imports on the pages"
+
+    name = models.CharField(max_length=20, choices=Name, unique=True)
+    on = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.get_name_display()
+
+
 class Space(models.Model):
     """A store of memory: the tenant. Personal spaces have one member, team spaces any number."""
 
@@ -89,6 +114,7 @@ class Space(models.Model):
     context_namespaces = models.JSONField(default=list, help_text="Key-value namespaces that get_context shows.")
     dreams_enabled = models.BooleanField(default=True)
     events_kept_days = models.PositiveIntegerField(default=365)
+    plan = models.ForeignKey(Plan, null=True, blank=True, on_delete=models.PROTECT, related_name="spaces")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -195,3 +221,32 @@ class Invitation(models.Model):
         """Return a fresh secret of 256 bits and its digest."""
         token = secrets.token_urlsafe(32)
         return token, hashlib.sha256(token.encode()).digest()
+
+
+def support_expiry() -> Any:
+    """Return the moment at which a consent given now lapses."""
+    return timezone.now() + timedelta(hours=1)
+
+
+class SupportVisitQuerySet(models.QuerySet["SupportVisit"]):
+    """Consents to a look by the operator."""
+
+    def open(self) -> Self:
+        """Return those that still hold."""
+        return self.filter(ended_at=None, expires_at__gt=timezone.now())
+
+
+class SupportVisit(models.Model):
+    """A person's consent that the operator sees their spaces as a viewer would, for an hour."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="support_visits")
+    operator = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(default=support_expiry)
+    entered_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = SupportVisitQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.user_id} until {self.expires_at:%Y-%m-%d %H:%M}"

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.forms import NameForm
 from accounts.models import Membership, Role
 from accounts.pageviews import safe_back
+from accounts.support import VISIT, support_allow, support_end
 from accounts.team import user_delete
 from api.errors import Conflict
 
@@ -41,6 +42,23 @@ def account(request: HttpRequest) -> HttpResponse:
         "themes": THEMES,
     }
     return render(request, "accounts/account.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def support(request: HttpRequest) -> HttpResponse:
+    """Let the operator look in for an hour, take that back, or, for the operator, end the visit."""
+    user: Any = request.user
+    if request.POST.get("visit") == "leave":
+        request.session.pop(VISIT, None)
+        return redirect("admin:index")
+    if request.POST.get("visit") == "allow":
+        support_allow(user=user)
+        messages.success(request, "The operator may look in for an hour. They can read, and change nothing.")
+    else:
+        support_end(user=user)
+        messages.success(request, "Nobody may look in any more.")
+    return redirect("account")
 
 
 @require_POST

@@ -5,8 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 
 from accounts.access import Access
-from accounts.models import Membership, Space, User
+from accounts.models import Membership, Role, Space, User
 from accounts.permissions import ROLE_SCOPES
+from accounts.support import support_visit
 from apikeys.authentication import client_ip
 
 SPACE = "space_id"  # the session's key for the current space
@@ -20,6 +21,9 @@ def session_membership(request: HttpRequest) -> Membership | None:
     user = request.user
     if not isinstance(user, User) or not user.is_active:
         return None
+    visit = support_visit(request)
+    if visit is not None:
+        user, request.support = visit.user, visit  # type: ignore[attr-defined]
     places = list(Membership.objects.filter(user=user).select_related("space").order_by("created_at", "pk"))
     request.spaces = places  # type: ignore[attr-defined]  # the switcher shows them
     current = request.session.get(SPACE)
@@ -39,6 +43,8 @@ def session_access(request: HttpRequest) -> Access | None:
     if place is None:
         return None
     user: Any = request.user
+    if hasattr(request, "support"):
+        place.role = Role.VIEWER  # whoever looks in for support reads, and no more; the row stays as it is
     access = Access(
         space_id=place.space_id, user_id=user.pk, actor_kind="user", actor_id=str(user.pk),
         actor_name=user.name or user.email, scopes=ROLE_SCOPES[place.role], channel="dashboard", role=place.role,

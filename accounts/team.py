@@ -8,7 +8,8 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.access import Access, space_set
-from accounts.models import INVITATION_DAYS, Invitation, Membership, Role, Space, SpaceDeletion, User
+from accounts.models import INVITATION_DAYS, Invitation, Membership, Role, Space, SpaceDeletion, Switch, User
+from accounts.switches import switched_on
 from api.errors import Conflict, Forbidden, Invalid, NotFound
 from events.services import event_record
 
@@ -44,6 +45,8 @@ def invitation_create(*, access: Access, email: str, role: str, address: str) ->
     leaves when the transaction commits, and is the same whether or not the address has an account.
     """
     allowed(access, role)
+    if not switched_on(Switch.Name.INVITATIONS):
+        raise Conflict("The operator has switched invitations off for now.")
     email = email.strip().lower()
     if Membership.objects.filter(space_id=access.space_id, user__email=email).exists():
         raise Conflict("They are a member already.")

@@ -8,6 +8,7 @@ urlpatterns = [
     path("", pages.landing, name="landing"),
     path("home", pages.home, name="home"),
     path("account", pages_account.account, name="account"),
+    path("account/support", pages_account.support, name="support"),
     path("account/theme", pages_account.theme, name="theme"),
     path("account/delete", pages_account.account_delete, name="account-delete"),
     path("spaces/new", pages.space_new, name="space-new"),

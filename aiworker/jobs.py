@@ -298,11 +298,14 @@ def _end_attempt(job: Job, status: str, **outcome: Any) -> None:
 
 
 def _end(access: Access, job: Job, status: str, *, result: Any = None, error: dict[str, Any] | None = None) -> None:
-    """Note how a job ended and drop the bytes that it worked on."""
+    """Note how a job ended and drop the bytes that it worked on; a dead letter keeps them, to be tried again."""
     job.status, job.result, job.error, job.finished_at = status, result, error, timezone.now()
-    job.params.pop("state", None)
+    dead = error is not None and error["error"] == GAVE_UP
+    if not dead:
+        job.params.pop("state", None)
     job.save(update_fields=["status", "result", "error", "finished_at", "params"])
-    JobInput.objects.visible_to(access).filter(job_id=job.id).delete()
+    if not dead:
+        JobInput.objects.visible_to(access).filter(job_id=job.id).delete()
     event_record(
         access=access, type=f"job.{status}", object_kind="job", object_ids=[job.id],
         details={"kind": job.kind} | ({"error": error["error"]} if error else {}),

@@ -108,8 +108,8 @@ CACHES = {
 # Sign-in by other services: OMP_SOCIAL_SIGN_IN=google,github with OMP_SOCIAL_GOOGLE_ID and _SECRET for each.
 SOCIAL_SIGN_IN = env_list("OMP_SOCIAL_SIGN_IN")
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "config.adminapp.OperatorConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -264,6 +264,33 @@ STATIC_ROOT = BASE_DIR / ".static"
 with suppress(OSError):
     STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns of a folder that is not there
 STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
+UNFOLD = {
+    "SITE_TITLE": "Commonplace, admin console",
+    "SITE_HEADER": "Commonplace",
+    "SITE_SUBHEADER": "Admin console",
+    "SITE_URL": "/home",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"{STATIC_URL}mark.svg"}],
+    "SITE_ICON": lambda request: f"{STATIC_URL}mark.svg",
+    "COLORS": {
+        "primary": {
+            "50": "#f1f5fa",
+            "100": "#e2eaf3",
+            "200": "#c3d4e6",
+            "300": "#94bfea",
+            "400": "#6f9cc9",
+            "500": "#3f76ae",
+            "600": "#1d4a7a",
+            "700": "#1a426d",
+            "800": "#16385c",
+            "900": "#122c49",
+            "950": "#0c1e32",
+        }
+    },
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "config.adminsite.dashboard",
+    "SIDEBAR": {"navigation": "config.adminsite.navigation"},
+}
 WHITENOISE_USE_FINDERS = not PRODUCTION
 
 # The API

@@ -10,7 +10,9 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.models import Switch
 from accounts.pageviews import PageRequest, page
+from accounts.switches import switched_on
 from aiworker.jobs import job_cancel, job_create, job_get
 from aiworker.models import Job
 from api.errors import Conflict
@@ -68,6 +70,8 @@ def upload_problem(request: PageRequest) -> str:
     """Return in words why an upload cannot be taken, empty when it can."""
     if "import" not in request.may:
         return "Your role does not allow imports."
+    if not switched_on(Switch.Name.IMPORTS):
+        return "The operator has switched imports off for now."
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or not file.size:
         return "Choose a file that is not empty."

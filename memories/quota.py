@@ -1,8 +1,10 @@
 """How many memories a space may hold."""
 
 from django.conf import settings
+from django.db.models import Count, OuterRef, Subquery
 
 from accounts.access import Access
+from accounts.models import Space
 from api.errors import Forbidden
 from config.valkey import breaker, client
 from memories.models import Memory
@@ -18,15 +20,42 @@ def quota_take(access: Access, adding: int) -> None:
     """
     if not settings.QUOTAS_ON:
         return
-    key = f"quota:memories:{access.space_id}"
-    known = breaker.call(lambda: client().incrby(key, adding))
-    absent = known == adding
-    if known is None or (not absent and known <= settings.QUOTA_MEMORIES):
+    key, limit_key = _keys(access.space_id)
+    reading = client().pipeline(transaction=False)
+    reading.incrby(key, adding)
+    reading.get(limit_key)
+    answer = breaker.call(reading.execute)
+    if answer is None:
         return
-    count = Memory.objects.filter(space_id=access.space_id).count() + adding
-    breaker.call(lambda: client().set(key, count, ex=KEPT_SECONDS))
-    if count > settings.QUOTA_MEMORIES:
+    known, kept = answer
+    absent = known == adding
+    if not absent and known <= (settings.QUOTA_MEMORIES if kept is None else int(kept)):
+        return
+    held, limit = _counted(access.space_id)
+    count = held + adding
+    writing = client().pipeline(transaction=False)
+    writing.set(key, count, ex=KEPT_SECONDS)
+    if limit != settings.QUOTA_MEMORIES:
+        writing.set(limit_key, limit, ex=2 * KEPT_SECONDS)
+    breaker.call(writing.execute)
+    if count > limit:
         raise Forbidden(
-            f"The space is full: it may hold {settings.QUOTA_MEMORIES} memories. Delete some, or ask the operator.",
-            {"limit": settings.QUOTA_MEMORIES},
+            f"The space is full: it may hold {limit} memories. Delete some, or ask the operator.", {"limit": limit}
         )
+
+
+def quota_forget(space_id: int) -> None:
+    """Count and look the space's plan up anew at its next write."""
+    breaker.call(lambda: client().delete(*_keys(space_id)))
+
+
+def _keys(space_id: int) -> tuple[str, str]:
+    return f"quota:memories:{space_id}", f"quota:limit:{space_id}"
+
+
+def _counted(space_id: int) -> tuple[int, int]:
+    """Return how many memories a space holds and how many it may hold: its plan says, or the settings."""
+    held = Memory.objects.filter(space_id=OuterRef("pk")).order_by().values("space_id").annotate(n=Count("*"))
+    row = Space.objects.filter(pk=space_id).annotate(held=Subquery(held.values("n")))
+    found, planned = row.values_list("held", "plan__memories").get()
+    return found or 0, settings.QUOTA_MEMORIES if planned is None else planned

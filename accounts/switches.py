@@ -1,0 +1,23 @@
+"""Switches of features that the operator sets for all, looked up at most every few seconds."""
+
+import time
+
+from accounts.models import Switch
+
+KEPT_SECONDS = 15.0
+_kept: dict[str, tuple[float, bool]] = {}
+
+
+def switched_on(name: str) -> bool:
+    """Return whether the operator lets a feature be used; each process remembers the answer for some seconds."""
+    now = time.monotonic()
+    until, on = _kept.get(name, (0.0, True))
+    if now >= until:
+        on = not Switch.objects.filter(name=name, on=False).exists()
+        _kept[name] = (now + KEPT_SECONDS, on)
+    return on
+
+
+def switches_forget() -> None:
+    """Look the switches up anew: the operator has changed one."""
+    _kept.clear()

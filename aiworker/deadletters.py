@@ -1,0 +1,47 @@
+"""Dead letters: jobs that were given up, which the operator tries again or throws away without seeing their content."""
+
+from accounts.access import Access, space_transaction
+from aiworker.jobs import GAVE_UP, job_enqueue
+from aiworker.models import Job, JobInput
+from events.services import event_record
+
+
+def _dead(system: Access, job_id: str) -> Job | None:
+    rows = Job.objects.visible_to(system).filter(id=job_id, status=Job.Status.FAILED, error__error=GAVE_UP)
+    job: Job | None = rows.select_for_update().first()
+    return job
+
+
+def dead_letter_retry(*, space_id: int, job_id: str, operator: str) -> bool:
+    """Put a job that was given up back into its queue, as if new; return whether there was one."""
+    system = Access.system(space_id)
+    with space_transaction(system):
+        job = _dead(system, job_id)
+        if job is None:
+            return False
+        job.status, job.attempts, job.error, job.finished_at, job.alive_at = Job.Status.QUEUED, 0, None, None, None
+        job.save(update_fields=["status", "attempts", "error", "finished_at", "alive_at"])
+        job_enqueue(job)
+        _record(system, "job.retried", job, operator)
+    return True
+
+
+def dead_letter_discard(*, space_id: int, job_id: str, operator: str) -> bool:
+    """Throw a job that was given up away, with what it worked on; return whether there was one."""
+    system = Access.system(space_id)
+    with space_transaction(system):
+        job = _dead(system, job_id)
+        if job is None:
+            return False
+        JobInput.objects.visible_to(system).filter(job_id=job.id).delete()
+        job.error = {"error": "discarded", "message": "The operator discarded it.", "details": {}}
+        job.save(update_fields=["error"])
+        _record(system, "job.discarded", job, operator)
+    return True
+
+
+def _record(system: Access, type: str, job: Job, operator: str) -> None:
+    event_record(
+        access=system, type=type, object_kind="job", object_ids=[job.id],
+        details={"kind": job.kind, "operator": operator},
+    )  # fmt: skip

@@ -1,0 +1,237 @@
+"""Sign-up, invitations, roles, leaving, handing over, and the end of spaces and accounts."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.apps import apps
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from accounts.access import Access, space_transaction
+from accounts.models import Invitation, Membership, Space, User
+from accounts.services import space_create
+from events.models import Event
+from memories.models import Memory
+from tests.factories import memory_make, user_create
+from tests.pages.team import PASSWORD, Team
+
+
+def link() -> str:
+    """Return the path of the link in the last message."""
+    found = re.search(r"https?://\S+", str(mail.outbox[-1].body))
+    assert found
+    return urlsplit(found.group()).path
+
+
+@pytest.mark.django_db
+def test_sign_up_makes_a_personal_space() -> None:
+    client = Client()
+    client.post("/accounts/signup/", {"email": "New@Example.com", "password1": PASSWORD})
+    user = User.objects.get()
+
+    client.post(link())
+
+    place = Membership.objects.get()
+    assert (place.user, place.role, place.space.kind) == (user, "owner", Space.Kind.PERSONAL)
+    assert user.email == "new@example.com"
+    assert client.get("/home").status_code == 200
+
+
+@pytest.mark.django_db
+def test_nobody_gets_in_before_the_address_is_confirmed() -> None:
+    Client().post("/accounts/signup/", {"email": "new@example.com", "password1": PASSWORD})
+
+    client = Client()
+    client.post("/accounts/login/", {"login": "new@example.com", "password": PASSWORD})
+
+    assert client.get("/home").status_code == 302
+
+
+@pytest.mark.django_db
+def test_short_password_is_refused_in_words() -> None:
+    response = Client().post("/accounts/signup/", {"email": "new@example.com", "password1": "short"})
+
+    assert "at least 10 characters" in response.content.decode()
+
+
+def invite(team: Team, email: str = "new@example.com", role: str = "member") -> str:
+    """Invite somebody as the owner and return the path of the link that they get."""
+    team.client("owner").post("/team", {"email": email, "role": role})
+    return link()
+
+
+def test_invitation_lets_in_whom_it_was_sent_to(team: Team, django_capture_on_commit_callbacks: object) -> None:
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        team.client("owner").post("/team", {"email": "new@example.com", "role": "member"})
+    path = link()
+    user = user_create("new@example.com")
+    client = Client()
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+
+    client.post(path)
+
+    assert Membership.objects.get(user=user, space=team.space).role == "member"
+    assert client.get("/home").status_code == 200
+    assert client.post(path).status_code == 404
+
+
+def open_invitation(team: Team, email: str = "new@example.com") -> tuple[Invitation, str]:
+    """Return an invitation and its secret."""
+    token, digest = Invitation.new_token()
+    return Invitation.objects.create(space=team.space, email=email, digest=digest), token
+
+
+def test_invitation_is_for_one_address(team: Team) -> None:
+    _, token = open_invitation(team, "somebody@example.com")
+
+    response = team.client("outsider").post(f"/invitations/{token}")
+
+    assert response.status_code == 403
+    assert not Membership.objects.filter(user=team.users["outsider"], space=team.space).exists()
+
+
+@pytest.mark.parametrize("change", ["revoked_at", "accepted_at", "expires_at"])
+def test_closed_invitation_opens_nothing(team: Team, change: str) -> None:
+    invitation, token = open_invitation(team, "outsider@example.com")
+    setattr(invitation, change, timezone.now() - timedelta(seconds=1))
+    invitation.save()
+
+    assert team.client("outsider").post(f"/invitations/{token}").status_code == 404
+
+
+def test_ownership_is_handed_over(team: Team) -> None:
+    heir = Membership.objects.get(space=team.space, user=team.users["member"])
+
+    team.client("owner").post("/team/transfer", {"member": heir.pk})
+
+    roles = {place.user.email: place.role for place in team.space.memberships.select_related("user")}
+    assert roles["member@example.com"] == "owner"
+    assert roles["owner@example.com"] == "admin"
+
+
+def test_owner_cannot_leave_and_others_can(team: Team) -> None:
+    assert team.client("owner").post("/team/leave/now").status_code == 409
+    assert team.client("viewer").post("/team/leave/now").status_code == 302
+    assert not Membership.objects.filter(space=team.space, user=team.users["viewer"]).exists()
+
+
+def test_space_is_deleted_only_by_its_name(team: Team) -> None:
+    client = team.client("owner")
+
+    assert client.post("/spaces/delete", {"name": "wrong"}).status_code == 422
+    assert client.post("/spaces/delete", {"name": team.space.name}).status_code == 302
+    assert not Space.objects.filter(pk=team.space.pk).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_deleted_account_takes_everything_along() -> None:
+    user = user_create("ada@example.com", PASSWORD)
+    space = space_create(owner=user, name="Mine")
+    memory_make(Access.system(space.pk), content="Gone with the account")
+    client = signed_in(user)
+
+    assert client.post("/account/delete", {"email": "other@example.com"}).status_code == 422
+    assert client.post("/account/delete", {"email": user.email}).status_code == 302
+
+    assert not User.objects.exists()
+    for model in apps.get_models():
+        if any(field.name == "space" for field in model._meta.fields):
+            with space_transaction(Access.system(space.pk)):
+                assert not model._base_manager.filter(space_id=space.pk).exists(), model
+
+
+def signed_in(user: User) -> Client:
+    """Return a browser in which the person has signed in and given their password once more."""
+    EmailAddress.objects.get_or_create(user=user, email=user.email, defaults={"verified": True, "primary": True})
+    client = Client()
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    return client
+
+
+def test_account_is_not_deleted_by_a_session_alone(team: Team) -> None:
+    response = team.client("owner").post("/account/delete", {"email": "owner@example.com"})
+
+    assert response.status_code == 302
+    assert User.objects.filter(email="owner@example.com").exists()
+
+
+def test_account_is_kept_while_others_share_its_space(team: Team) -> None:
+    client = signed_in(team.users["owner"])
+
+    response = client.post("/account/delete", {"email": "owner@example.com"})
+
+    assert response.status_code == 422
+    assert "Others share" in response.content.decode()
+
+
+def test_bulk_delete_gives_a_receipt_that_puts_back(team: Team) -> None:
+    access = Access.system(team.space.pk)
+    made = [memory_make(access, content=f"Number {number}", tags=["a"], pinned=True) for number in range(3)]
+    client = team.client("member")
+
+    response = client.post(
+        "/memories/bulk", {"id": [memory.id for memory in made], "action": "delete", "confirmed": "yes"}
+    )
+    with space_transaction(access):
+        assert not Memory.objects.any_status(access).filter(id__in=[memory.id for memory in made]).exists()
+    client.post("/memories/put-back", {"receipt": response.context["receipt"]})
+
+    with space_transaction(access):
+        back = {memory.id: memory for memory in Memory.objects.visible_to(access).filter(tags__contains=["a"])}
+    for memory in made:
+        assert back[memory.id].content == memory.content
+        assert back[memory.id].created_at == memory.created_at
+        assert back[memory.id].pinned
+
+
+def test_waiting_memory_is_let_in(team: Team) -> None:
+    access = Access.system(team.space.pk)
+    with space_transaction(access):
+        waiting = Memory.objects.any_status(access).get(status="quarantined")
+    client = team.client("admin")
+    assert waiting.id not in client.get("/memories").content.decode()
+
+    client.post("/memories/bulk", {"id": waiting.id, "action": "release"})
+
+    assert waiting.id in client.get("/memories").content.decode()
+
+
+def test_events_as_csv_hold_no_formula(team: Team) -> None:
+    access = Access.system(team.space.pk)
+    with space_transaction(access):
+        Event.objects.filter(space=team.space).update(actor_name="=HYPERLINK(1)")
+
+    response = team.client("viewer").get("/events.csv")
+    text = b"".join(response.streaming_content).decode()  # type: ignore[arg-type]
+
+    assert "'=HYPERLINK(1)" in text
+    assert not re.search(r"(^|,)=", text, re.MULTILINE)
+
+
+def test_key_is_shown_once(team: Team) -> None:
+    client = team.client("member")
+
+    made = client.post("/connections/new", {"name": "Mine", "preset": "read"})
+    key = re.search(r"om_[\w-]{49}", made.content.decode())
+
+    assert key
+    assert key.group() not in client.get("/connections").content.decode()
+    answer = Client().get("/v1/memories", headers={"Authorization": f"Bearer {key.group()}"})
+    assert answer.status_code == 200
+    assert Client().post(
+        "/v1/memories", {"content": "x", "type": "semantic", "source": {"tool": "x"}},
+        content_type="application/json", headers={"Authorization": f"Bearer {key.group()}"},
+    ).status_code == 403  # fmt: skip
+
+
+def test_key_of_a_member_cannot_approve(team: Team) -> None:
+    response = team.client("member").post("/connections/new", {"name": "Mine", "preset": "approve"})
+
+    assert response.status_code == 422
