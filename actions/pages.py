@@ -26,7 +26,7 @@ MAX_REASON = 1_000
 
 def pending_count(access: Access) -> int:
     """Return how many actions wait for a decision."""
-    return Action.objects.visible_to(access).filter(status=Status.PENDING, deadline__isnull=False).count()
+    return int(Action.objects.visible_to(access).filter(status=Status.PENDING, deadline__isnull=False).count())
 
 
 WAITING["actions"] = pending_count

@@ -33,7 +33,8 @@ SUGGESTED = {
 
 def open_suggestions(access: Access) -> int:
     """Return how many suggestions wait for the owner."""
-    return DreamSuggestion.objects.visible_to(access).filter(status=DreamSuggestion.Status.OPEN)[:1000].count()
+    rows = DreamSuggestion.objects.visible_to(access).filter(status=DreamSuggestion.Status.OPEN)
+    return int(rows[:1000].count())
 
 
 WAITING["suggestions"] = open_suggestions
