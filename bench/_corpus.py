@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
+from psycopg.types import TypeInfo
 
 from bench._support import cranfield, xquad_sentences
 
@@ -102,9 +103,11 @@ class Corpus:
         vectors += noise.normal(scale=0.015, size=vectors.shape).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         register_vector(cursor.connection)
+        halfvec = TypeInfo.fetch(cursor.connection, "halfvec")
+        assert halfvec is not None
         columns = "space_id, memory_id, model, piece, digest, embedding"
         with cursor.copy(f"COPY memories_memoryvector ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
-            copy.set_types(["int8", "varchar", "varchar", "int2", "bytea", "halfvec"])
+            copy.set_types(["int8", "varchar", "varchar", "int2", "bytea", halfvec.oid])
             for memory_id, vector in zip(ids, vectors.astype(np.float16), strict=True):
                 copy.write_row((space_id, memory_id, MODEL, 0, memory_id.encode()[-16:], HalfVector(vector)))
 

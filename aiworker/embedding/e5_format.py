@@ -8,7 +8,6 @@ tensor is a run of blocks of 32 weights: a half-precision scale and 16 bytes, lo
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
