@@ -1,0 +1,298 @@
+"""The API on a running server: processor time, p50 and throughput of each call, beside its SQL through bare psycopg."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench._support import ROOT, finish, percentile, service, space_new, table
+
+WORDS = (
+    "paint", "kettle", "train", "window", "coffee", "garden", "river", "python", "deploy", "review", "budget", "winter",
+    "letter", "bridge", "music",
+)  # fmt: skip
+BODY = {"type": "semantic", "source": {"tool": "bench"}, "tags": ["bench"], "metadata": {"n": 1}}
+
+
+def sentence(chance: random.Random) -> str:
+    """Make up a short memory text."""
+    return "The user " + " ".join(chance.choice(WORDS) for _ in range(8)) + f" {chance.randrange(500)}"
+
+
+def fill(access: Any, count: int) -> list[str]:
+    """Put so many memories with their search entries into a space by COPY, as the owner of the tables."""
+    from django.db import connections
+
+    from memories.lexemes import sample_lexemes, text_lexemes, vector_literal
+
+    chance, space_id, now = random.Random(7), access.space_id, "2026-01-01T00:00:00Z"
+    texts = [sentence(chance) for _ in range(2_000)]
+    entries = [text_lexemes(text, ["bench"], "english") for text in texts]
+    ids = [f"mem_{space_id % 36**4:06d}{number:010d}" for number in range(count)]
+    connections["owner"].ensure_connection()
+    with connections["owner"].connection.cursor() as cursor:
+        columns = "space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at, updated_at"
+        with cursor.copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
+            for number, memory_id in enumerate(ids):
+                text = texts[number % len(texts)]
+                copy.write_row((space_id, memory_id, text, "semantic", "bench", now, ["bench"], "{}", now, now))
+        columns = "space_id, memory_id, lexemes, length, digest, pinned, created_at, updated_at"
+        with cursor.copy(f"COPY memories_searchentry ({columns}) FROM STDIN") as copy:
+            for number, memory_id in enumerate(ids):
+                positions, length = entries[number % len(texts)]
+                marks = ["=type:semantic", "=tool:bench", "=tag:bench", "=tier:long", *sample_lexemes(memory_id)]
+                vector = vector_literal(space_id, positions | {mark: [] for mark in marks})
+                copy.write_row((space_id, memory_id, vector, length, b"", False, now, now))
+        cursor.execute("ANALYZE memories_memory; ANALYZE memories_searchentry")
+    return ids
+
+
+def key_new(access: Any) -> str:
+    """Make a full key to a space."""
+    from accounts.access import space_transaction
+    from accounts.models import Membership
+    from apikeys.services import apikey_create
+
+    membership = Membership.objects.select_related("space", "user").get(space_id=access.space_id)
+    with space_transaction(access):
+        return apikey_create(access=access, space=membership.space, user=membership.user, name="bench")[1]
+
+
+@contextmanager
+def web() -> Iterator[tuple[int, Any]]:
+    """Run the web server on a free port; give the port and its process."""
+    import psutil
+
+    from embedded.health import healthy
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "embedded.web"], cwd=ROOT, env=os.environ | {"PORT": str(port)}, start_new_session=True
+    )
+    try:
+        while not healthy("127.0.0.1", port):
+            time.sleep(0.1)
+        yield port, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def processor_seconds(process: Any) -> float:
+    """Give the processor time that a process and its children have used."""
+    total = 0.0
+    for one in [process, *process.children(recursive=True)]:
+        used = one.cpu_times()
+        total += used.user + used.system
+    return total
+
+
+class Connection:
+    """A kept-alive connection that does as little as a client can."""
+
+    def __init__(self, port: int, key: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.head = f"Host: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+
+    def call(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        """Give the status and body of the answer."""
+        head = f"{method} {path} HTTP/1.1\r\n{self.head}Content-Length: {len(body)}\r\n\r\n"
+        self.socket.sendall(head.encode() + body)
+        held = b""
+        while b"\r\n\r\n" not in held:
+            held += self.socket.recv(65536)
+        head_bytes, _, rest = held.partition(b"\r\n\r\n")
+        lowered = head_bytes.lower()
+        at = lowered.find(b"content-length:")
+        length = int(lowered[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+        while len(rest) < length:
+            rest += self.socket.recv(65536)
+        return int(head_bytes[9:12]), rest
+
+
+Call = Callable[[Connection], tuple[int, bytes]]
+
+
+def calls(ids: list[str]) -> dict[str, Call]:
+    """Give each operation as a function of a connection."""
+    chance = random.Random(1)
+    lock, made = threading.Lock(), []
+
+    def create(connection: Connection) -> tuple[int, bytes]:
+        body = json.dumps(BODY | {"content": sentence(chance)}).encode()
+        status, answer = connection.call("POST", "/v1/memories", body)
+        with lock:
+            made.append(json.loads(answer)["id"])
+        return status, answer
+
+    def delete(connection: Connection) -> tuple[int, bytes]:
+        with lock:
+            memory_id = made.pop() if made else None
+        if memory_id is None:
+            create(connection)
+            return delete(connection)
+        return connection.call("DELETE", f"/v1/memories/{memory_id}")
+
+    def search(connection: Connection) -> tuple[int, bytes]:
+        body = json.dumps({"q": " ".join(chance.sample(WORDS, 2)), "mode": "keyword"}).encode()
+        return connection.call("POST", "/v1/memories/search", body)
+
+    def put(connection: Connection) -> tuple[int, bytes]:
+        body = json.dumps({"content": sentence(chance)}).encode()
+        return connection.call("PUT", f"/v1/memories/{chance.choice(ids)}", body)
+
+    return {
+        "get": lambda connection: connection.call("GET", f"/v1/memories/{chance.choice(ids)}"),
+        "list": lambda connection: connection.call("GET", "/v1/memories"),
+        "create": create,
+        "put": put,
+        "search": search,
+        "delete": delete,
+    }
+
+
+def load(port: int, key: str, call: Call, connections: int, seconds: float) -> tuple[int, float, float]:
+    """Call as fast as so many connections can; give the number of calls, the p50 in ms and the seconds taken."""
+    taken: list[float] = []
+    until = time.perf_counter() + seconds
+
+    def run() -> None:
+        connection = Connection(port, key)
+        mine = []
+        while (started := time.perf_counter()) < until:
+            status, answer = call(connection)
+            assert status < 300, answer
+            mine.append(time.perf_counter() - started)
+        taken.extend(mine)
+        connection.socket.close()
+
+    threads = [threading.Thread(target=run) for _ in range(connections)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(taken), percentile(taken, 0.5) * 1000, time.perf_counter() - started
+
+
+def statements(key: str, call: tuple[str, str, Any], marker: str) -> list[tuple[str, Any]]:
+    """Give the SQL that one request runs, captured in this process."""
+    from django.db import connection
+    from django.test import Client
+
+    found: list[tuple[str, Any]] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        found.append((sql, params))
+        return execute(sql, params, many, context)
+
+    method, path, body = call
+    client = Client(headers={"Authorization": f"Bearer {key}", "Host": "localhost"})
+    data = json.dumps(body) if body is not None else ""
+    client.generic(method, path, data, content_type="application/json")
+    with connection.execute_wrapper(note):
+        response = client.generic(method, path, data, content_type="application/json")
+    assert response.status_code < 300, response.content
+    made = response.json().get("id", "") if marker else ""
+    return [(sql, replaced(params, made, marker)) for sql, params in found if "SAVEPOINT" not in sql]
+
+
+def replaced(value: Any, old: str, new: str) -> Any:
+    """Give parameters with one id in place of another."""
+    if not old:
+        return value
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, list | tuple):
+        return type(value)(replaced(item, old, new) for item in value)
+    return value
+
+
+def floor(key: str, ids: list[str], rounds: int = 400) -> dict[str, tuple[float, float, int]]:
+    """Give for each operation what its SQL takes through bare psycopg: processor ms, p50 in ms, statements."""
+    import psycopg
+    from django.db import connections
+
+    info = connections["default"].get_connection_params()
+    wanted = ("host", "dbname", "user", "port", "password", "options")
+    info = {name: value for name, value in info.items() if name in wanted}
+    operations: dict[str, tuple[tuple[str, str, Any], str]] = {
+        "get": (("GET", f"/v1/memories/{ids[0]}", None), ""),
+        "list": (("GET", "/v1/memories", None), ""),
+        "create": (("POST", "/v1/memories", BODY | {"content": "The user paints a kettle"}), "<id>"),
+        "search": (("POST", "/v1/memories/search", {"q": "paint kettle", "mode": "keyword"}), ""),
+    }
+    found = {}
+    with psycopg.connect(**info, autocommit=True) as connection:
+        for name, (call, marker) in operations.items():
+            queries = statements(key, call, marker)
+            taken = []
+            before = 0.0
+            for number in range(rounds + 20):
+                if number == 20:
+                    before, taken = time.process_time(), []
+                started = time.perf_counter()
+                with connection.transaction(), connection.cursor() as cursor:
+                    for sql, params in queries:
+                        cursor.execute(sql, replaced(params, marker, f"mem_{number:016d}"))
+                        if cursor.description:
+                            cursor.fetchall()
+                taken.append(time.perf_counter() - started)
+            found[name] = ((time.process_time() - before) * 1000 / rounds, percentile(taken, 0.5) * 1000, len(queries))
+            connection.execute("SELECT 1")
+    return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,100000")
+    parser.add_argument("--connections", default="1,8,32")
+    parser.add_argument("--seconds", type=float, default=3.0)
+    options = parser.parse_args()
+    rows: list[list[Any]] = []
+    with service("api"), web() as (port, process):
+        for size in map(int, options.sizes.split(",")):
+            access = space_new(f"api-{size}")
+            ids, key = fill(access, size), key_new(access)
+            floors = floor(key, ids)
+            for name, call in calls(ids).items():
+                load(port, key, call, 8, min(1.0, options.seconds))  # every thread of the server has its connection
+                for connections in map(int, options.connections.split(",")):
+                    before = processor_seconds(process)
+                    count, p50, seconds = load(port, key, call, connections, options.seconds)
+                    used = (processor_seconds(process) - before) * 1000 / count
+                    bare = floors.get(name) if connections == 1 else None
+                    beside = [round(bare[0], 2), round(bare[1], 2), bare[2], round(used / bare[0], 1)] if bare else []
+                    rows.append(
+                        [
+                            name, size, connections, round(used, 2), round(p50, 2), round(count / seconds),
+                            *(beside or [""] * 4),
+                        ]
+                    )  # fmt: skip
+    header = [
+        "call", "memories", "connections", "cpu ms", "p50 ms", "calls/s", "floor cpu ms", "floor p50 ms", "statements",
+        "cpu / floor",
+    ]  # fmt: skip
+    table(header, rows)
+    finish("api", {"rows": [dict(zip(header, row, strict=True)) for row in rows]})
+
+
+if __name__ == "__main__":
+    main()
