@@ -81,10 +81,8 @@ def history(access: Access, memory: Memory) -> list[dict[str, Any]]:
 
 def readers(access: Access, memory: Memory) -> Iterable[Any]:
     """Return who has read a memory, how often and when last, newest first."""
-    return (
-        Event.objects.visible_to(access)
-        .filter(object_ids__contains=[memory.id], type__in=READS)
-        .values("actor_kind", "actor_name")
-        .annotate(times=Count("id"), last=Max("at"))
-        .order_by("-last")[:20]
+    rows: Any = Event.objects.visible_to(access).filter(object_ids__contains=[memory.id], type__in=READS)
+    readers: Iterable[Any] = (
+        rows.values("actor_kind", "actor_name").annotate(times=Count("id"), last=Max("at")).order_by("-last")[:20]
     )
+    return readers

@@ -1,9 +1,10 @@
-"""Users, spaces, invitations, plans and switches, as the operator sees them."""
+"""People, spaces, keys, plans and switches, as the operator sees them: no secret, nothing of what is stored."""
 
 from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.forms import AdminPasswordChangeForm
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -11,10 +12,13 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action
 
+from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Plan, Space, SupportVisit, Switch, User
 from accounts.support import VISIT, support_enter
 from accounts.switches import switches_forget
 from api.errors import Forbidden
+from apikeys.models import ApiKey
+from apikeys.services import apikey_revoke
 from memories.quota import quota_forget
 
 
@@ -141,3 +145,27 @@ class SwitchAdmin(Setting):
     """Switches."""
 
     list_display = ("name", "on")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(Reader):
+    """Keys of all spaces; they can be revoked."""
+
+    list_display = ("prefix", "name", "user", "space", "created_at", "last_used_at", "expires_at", "revoked_at")
+    search_fields = ("prefix", "name", "user__email")
+    list_select_related = ("user", "space")
+    ordering = ("-created_at",)
+    fields = readonly_fields = (*list_display, "scopes", "tool", "read_tools", "namespaces", "types", "quarantine")
+    actions = ("revoke",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: a revoked key stays, so that the event log can name it."""
+        return False
+
+    @admin.action(description="Revoke")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        """Revoke the keys that were ticked."""
+        for key in queryset.filter(revoked_at=None):
+            system = Access.system(key.space_id)
+            with space_transaction(system):
+                apikey_revoke(access=system, apikey=key)
