@@ -13,12 +13,13 @@ PRODUCTION_LIKE := OMP_ENV=production SECRET_KEY=$$($(PY) -c 'import secrets; pr
 	REDIS_URL=redis://valkey OMP_ALLOWED_HOSTS=memory.example.com OMP_PUBLIC_URL=https://memory.example.com
 TEST_DATA := OMP_DATA_DIR=.data-test OMP_EMBEDDED_FAST=1
 
-.PHONY: help install install-dev run test lint format bench requirements clean
+.PHONY: help install install-dev run test lint format bench requirements screenshots clean
 
 help:
 	@echo 'make run    start the service; PORT and OMP_DATA_DIR choose the port and the data folder'
 	@echo 'make test   run every test; ARGS="-k name -x" goes to pytest'
 	@echo 'make lint   run every check that is not a test'
+	@echo 'make screenshots  photograph every page, into the folder screenshots'
 	@echo 'make bench  list the benchmarks; make bench-NAME runs one, with ARGS'
 
 install: $(VENV)/.runtime
@@ -47,6 +48,9 @@ bench: $(VENV)/.development
 
 bench-%: $(VENV)/.development
 	@exec $(PY) -m bench.$* $(ARGS)
+
+screenshots: $(VENV)/.development
+	@exec $(PY) -m tools.screenshots $(ARGS)
 
 # Pin anew what requirements.in and requirements-dev.in allow.
 COMPILE := $(VENV)/bin/pip-compile --quiet --upgrade --strip-extras --allow-unsafe --no-annotate --no-header \
