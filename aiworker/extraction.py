@@ -15,7 +15,7 @@ from accounts.access import Access, space_transaction
 from aiworker.jobs import Progress
 from aiworker.models import Job, JobInput
 from aiworker.prompts import extract_prompt
-from aiworker.review import Proposal, proposals_review, same_statement, stored_since, tags_tidy, tombstoned
+from aiworker.review import Proposal, Statement, proposals_review, stored_since, tags_tidy, tombstoned
 from aiworker.secretscan import Masked, text_mask
 from aiworker.segments import Segment, parts_of, segments_of, span_of
 from aiworker.work import Desk, Material, material_of
@@ -126,10 +126,10 @@ class Extractor:
     def _unknown_still(self, proposals: Sequence[Proposal], since: datetime) -> list[Proposal]:
         """Return the proposals that nobody has stored or deleted since the review began."""
         buried = tombstoned(self.access, [proposal.content for proposal in proposals])
-        recent = stored_since(self.access, since) if proposals else []
+        recent = [Statement(text) for text in stored_since(self.access, since)] if proposals else []
         return [
             proposal for proposal in proposals
-            if proposal.content not in buried and not any(same_statement(proposal.content, text) for text in recent)
+            if proposal.content not in buried and not any(map(Statement(proposal.content).says, recent))
         ]  # fmt: skip
 
     def _memory(self, material: Material, proposal: Proposal, masked: Masked) -> Memory:

@@ -92,16 +92,31 @@ def _stem(word: str) -> str:
     return next(stems, word)
 
 
-def same_statement(one: str, other: str) -> bool:
-    """Return whether two texts say the same: nearly the same words, and exactly the same numbers and negations."""
-    if text_normal(one).casefold() == text_normal(other).casefold():
-        return True
-    first, second = words_of(one), words_of(other)
-    for kind in (str.isdigit, NEGATIONS.__contains__):
-        if {word for word in first if kind(word)} != {word for word in second if kind(word)}:
+class Statement:
+    """A text taken apart once, to be compared with many others."""
+
+    __slots__ = ("negations", "normal", "numbers", "telling")
+
+    def __init__(self, text: str) -> None:
+        words = words_of(text)
+        self.normal = text_normal(text).casefold()
+        self.numbers = frozenset(filter(str.isdigit, words))
+        self.negations = NEGATIONS.intersection(words)
+        self.telling = frozenset(_stem(word) for word in words if word not in COMMON)
+
+    def says(self, other: "Statement") -> bool:
+        """Return whether both say the same: nearly the same words, and exactly the same numbers and negations."""
+        if self.normal == other.normal:
+            return True
+        if self.numbers != other.numbers or self.negations != other.negations or not self.telling:
             return False
-    left, right = _telling(one), _telling(other)
-    return bool(left) and len(left & right) / len(left | right) >= SIMILAR
+        common = len(self.telling & other.telling)
+        return common / (len(self.telling) + len(other.telling) - common) >= SIMILAR
+
+
+def same_statement(one: str, other: str) -> bool:
+    """Return whether two texts say the same."""
+    return Statement(one).says(Statement(other))
 
 
 def tags_tidy(tags: Iterable[Any]) -> list[str]:
@@ -150,9 +165,11 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
     """Return which proposals to store. Searches the space's memories, so call it outside of any transaction."""
     verdict = Verdict()
     known = frozenset(_telling(transcript))
+    kept: list[Statement] = []
     for proposal in proposals:
         fault = _fault(access, proposal, transcript, known)
-        if fault is None and any(same_statement(proposal.content, kept.content) for kept in verdict.accepted):
+        statement = Statement(proposal.content)
+        if fault is None and any(map(statement.says, kept)):
             fault = "repeated"
         if fault is None and stored_alike(access, proposal.content) is not None:
             fault = "duplicate"
@@ -160,11 +177,12 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
             verdict.skipped[fault] += 1
         else:
             verdict.accepted.append(proposal)
+            kept.append(statement)
     buried = tombstoned(access, [proposal.content for proposal in verdict.accepted])
-    kept = [proposal for proposal in verdict.accepted if proposal.content not in buried]
-    if len(kept) < len(verdict.accepted):
-        verdict.skipped["deleted_before"] += len(verdict.accepted) - len(kept)
-        verdict.accepted = kept
+    left = [proposal for proposal in verdict.accepted if proposal.content not in buried]
+    if len(left) < len(verdict.accepted):
+        verdict.skipped["deleted_before"] += len(verdict.accepted) - len(left)
+        verdict.accepted = left
     return verdict
 
 
