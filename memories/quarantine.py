@@ -8,6 +8,7 @@ from accounts.access import Access
 from events.services import event_record
 from memories.indexing import index_memories
 from memories.models import Memory
+from memories.tiers import core_admit
 
 
 def waiting_count(access: Access) -> int:
@@ -17,16 +18,20 @@ def waiting_count(access: Access) -> int:
 
 @transaction.atomic
 def memories_release(*, access: Access, memory_ids: Sequence[str]) -> list[str]:
-    """Let waiting memories in; return the ids of those that had been waiting."""
+    """Let waiting memories in; return the ids of those that had been waiting. Raises CoreFull.
+
+    One that says what another fact says stays beside it: only remember unites facts.
+    """
     rows = list(
         Memory.objects.any_status(access)
         .filter(id__in=memory_ids, status=Memory.Status.QUARANTINED)
         .select_for_update()
     )
     ids = [memory.id for memory in rows]
-    Memory.objects.any_status(access).filter(id__in=ids).update(status=Memory.Status.ACTIVE)
     for memory in rows:
         memory.status = Memory.Status.ACTIVE
+    core_admit(access, rows)
+    Memory.objects.any_status(access).filter(id__in=ids).update(status=Memory.Status.ACTIVE, remembered=False)
     if rows:
         index_memories(rows)
         event_record(access=access, type="memory.released", object_kind="memory", object_ids=ids)

@@ -66,6 +66,18 @@ class CoreRoom:
             )
         self.facts, self.characters = facts, characters
 
+    def replace(self, old: Memory, new: Memory) -> None:
+        """Take the room that a fact needs in another one's place. Raises CoreFull when it is not there."""
+        before = (self.facts, self.characters)
+        if old.tier == Memory.Tier.CORE:
+            self.facts, self.characters = self.facts - 1, self.characters - len(old.content)
+        try:
+            if new.tier == Memory.Tier.CORE:
+                self.take(new.content)
+        except CoreFull:
+            self.facts, self.characters = before
+            raise
+
 
 def core_allowed(access: Access, space: Space) -> None:
     """Raise Forbidden when the space lets no agent write core and the access is an agent's."""

@@ -24,6 +24,7 @@ from memories.models import VERSIONED, Memory, MemoryVersion, memory_id_generate
 from memories.quota import quota_take
 from memories.representation import memory_present
 from memories.services import memory_build, writable
+from memories.tiers import CoreRoom
 from memories.transfer.schemas import ImportRecord
 
 CHUNK = 500
@@ -123,6 +124,12 @@ class _Chunk:
         self.versions: list[MemoryVersion] = []
         self.taken: set[str] = set()
         self.existing: dict[str, Memory] = {}
+        self._core: CoreRoom | None = None
+
+    def core(self) -> CoreRoom:
+        """Return the room in the core of the space, counted when the first core fact comes."""
+        self._core = self._core or CoreRoom(self.access)
+        return self._core
 
     def look_up(self, memories: Sequence[Memory]) -> None:
         """Find which ids are taken, whoever may see them, and lock those that may be overwritten."""
@@ -137,6 +144,8 @@ class _Chunk:
         if self.conflict == "duplicate":
             memory.id = memory_id_generate()
         if memory.id not in self.taken and memory.id not in self.new:
+            if memory.tier == Memory.Tier.CORE and memory.status == Memory.Status.ACTIVE:
+                self.core().take(memory.content)
             self.new[memory.id] = memory
             self.outcome.imported += 1
         elif self.conflict == "skip":
@@ -157,6 +166,12 @@ class _Chunk:
         names = [name for name in WRITTEN if name != "version" and getattr(old, name) != getattr(memory, name)]
         if not names:
             return
+        if old.tier == Memory.Tier.CORE and old.status == Memory.Status.ACTIVE:
+            self.core().replace(old, memory)
+        elif memory.tier == Memory.Tier.CORE:
+            self.core().take(memory.content)
+        if {"content", "subject", "status"} & set(names):
+            old.remembered, old.superseded_by = False, None  # it is no longer what it was to the facts
         self.versions.append(
             MemoryVersion(
                 space_id=old.space_id, memory_id=old.id, version=old.version,
@@ -177,7 +192,10 @@ class _Chunk:
             Memory.objects.bulk_create(self.new.values())
         if self.changed:
             Memory.objects.bulk_create(
-                self.changed, update_conflicts=True, unique_fields=["space", "id"], update_fields=WRITTEN
+                self.changed,
+                update_conflicts=True,
+                unique_fields=["space", "id"],
+                update_fields=[*WRITTEN, "remembered", "superseded_by"],
             )
         if self.versions:
             MemoryVersion.objects.bulk_create(self.versions)
