@@ -458,6 +458,8 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "CRITICAL"},  # api.middleware logs each request once, without its content
         "django.db.backends": {"level": "WARNING"},
+        "oauthlib": {"level": "WARNING"},  # its debug lines hold whole requests
+        "oauth2_provider": {"level": "INFO"},
         # At DEBUG these write whole requests, transcripts included.
         "anthropic": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
