@@ -110,7 +110,7 @@ def _json_check(value: Any, depth: int) -> Any:
             problem = text_problem(key)
             if problem:
                 raise ValueError(problem)
-        return {key: _json_check(item, depth + 1) for key, item in value.items()}
+        return {text_clean(key): _json_check(item, depth + 1) for key, item in value.items()}
     return value
 
 

@@ -18,18 +18,17 @@ BATCH = 1_000
 
 def fill(access: Any, facts: int, records: int, days: int) -> None:
     """Put facts (fifty of them core), records, journal entries, key-value state and pending actions into a space."""
-    from django.utils import timezone
-
     from accounts.models import Space
     from actions.schemas import ActionPropose
     from actions.services import action_propose
+    from api import clock
     from api.schemas import parse
     from memories.models import Memory
     from notebook.kv import kv_set
     from notebook.models import JournalEntry, Record
     from notebook.schemas import KvSet
 
-    now = timezone.now()
+    now = clock.now()
     Space.objects.filter(pk=access.space_id).update(context_namespaces=["state"])
     memories = [
         Memory(

@@ -15,6 +15,7 @@ from accounts.models import Space
 from actions.services import MAX_PENDING
 from api.text import NOTICE
 from api.timestamps import timestamp_format
+from bench.context import fill
 from context.services import BUDGET, context_get
 from notebook.journal import journal_write
 from notebook.kv import kv_set
@@ -196,3 +197,18 @@ def test_one_query_a_section_however_much_there_is(people: People, clock: MovedC
 
     # The space, core, records, actions, journal, key-value, whether a dream is due, and the event.
     assert [queries(1), queries(30)] == [8, 8]
+
+
+def test_at_full_size_it_is_one_query_a_section_and_inside_its_budget(people: People, clock: MovedClock) -> None:
+    access = people.access()
+    space_set(access.space_id)
+    fill(access, facts=5_000, records=2_000, days=365)
+
+    with CaptureQueriesContext(connection) as captured:
+        context = context_get(access=access)
+
+    assert len(captured) == 8
+    assert len(json.dumps(context)) <= BUDGET
+    assert len(context["core"]) == 50
+    assert context["records"]["due"]
+    assert context["journal"]
