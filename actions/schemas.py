@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from api.params import CommaList, Limit
+from api.params import CommaList, Cursor, Limit
 from api.schemas import ClosedBody, State, Text, Timestamp
 
 MAX_PAYLOAD_BYTES = 32 * 1024
@@ -89,7 +89,7 @@ class ActionList(ClosedBody):
 class ActionListParams(ActionList):
     """Query parameters of GET /v1/actions."""
 
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class TransitionBody(ClosedBody):

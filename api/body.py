@@ -12,6 +12,12 @@ CHUNK = 64 * 1024
 JSON_TYPES = frozenset({"application/json"})
 
 
+def body_given(request: HttpRequest) -> bool:
+    """Return whether the request has a body: one of some length, or one in chunks, whose length nobody knows yet."""
+    length = (request.META.get("CONTENT_LENGTH") or "").strip()
+    return length.strip("0") != "" if length else bool(request.META.get("HTTP_TRANSFER_ENCODING"))
+
+
 def body_chunks(request: HttpRequest, limit: int, types: frozenset[str] = JSON_TYPES) -> Iterator[bytes]:
     """Yield the body in pieces of up to 64 KiB.
 

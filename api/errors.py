@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions as drf
@@ -183,6 +183,8 @@ def error_from(exception: Exception) -> ApiError:
     known = FRAMEWORK_ERRORS.get(type(exception))
     if known:
         return known()
+    if isinstance(exception, SuspiciousOperation):  # such as more parameters than the framework reads
+        return Invalid("The request is not one that this service reads.")
     # The traceback holds no values; the exception's text may quote a row, so only its type is written.
     logger.error("unhandled %s", type(exception).__name__, exc_info=_without_text(exception))
     return ApiError()

@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from api.schemas import Text
+
 
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
@@ -34,4 +36,5 @@ Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 Offset = Annotated[int, Field(ge=0, le=10_000_000), BeforeValidator(_whole)]
 Whole = Annotated[int, Field(ge=0), BeforeValidator(_whole)]
 Switch = Annotated[bool, BeforeValidator(_switch)]
+Cursor = Annotated[str, Text(2_000)]  # room for a position of 200 characters of any script
 CommaList = BeforeValidator(_comma_list)

@@ -3,6 +3,7 @@
 import select
 from contextlib import nullcontext
 from typing import Any, ClassVar, TypeVar, cast
+from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -15,7 +16,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from accounts.access import Access
-from api.body import json_body
+from api.body import body_given, json_body
 from api.errors import Forbidden, Invalid, MemoryNotFound, NotFound, PreconditionFailed
 from api.renderers import JsonOnly, JsonRenderer
 from api.schemas import parse
@@ -100,6 +101,8 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate, check scope and limits, then the query string."""
         super().initial(request, *args, **kwargs)
+        if request.method in self.allowed_methods:
+            query_check(request._request)
         if any(text_problem(str(value)) for value in kwargs.values()) and request.method in self.allowed_methods:
             # No row has such a name, and the database would not even look for it.
             raise MemoryNotFound() if "memory_id" in kwargs else NotFound()
@@ -156,10 +159,22 @@ class ApiView(APIView):
 
     def raw_body(self) -> bytes:
         """Return the bytes of the request's JSON body, none when the request has no body."""
-        if self._body is None and not self.request._request.META.get("CONTENT_LENGTH"):
+        if self._body is None and not body_given(self.request._request):
             return b""
         self.json()
         return self._body[0] if self._body else b""
+
+
+def query_check(request: HttpRequest) -> None:
+    """Raise Invalid for a query string that is no UTF-8.
+
+    The framework would go on with other characters in the place of the broken ones, which some row may have.
+    """
+    query = str(request.META.get("QUERY_STRING") or "")  # of which WSGI gives the bytes as Latin-1
+    try:
+        unquote_to_bytes(query.encode("latin-1", "replace")).decode()
+    except UnicodeError:
+        raise Invalid.field("query", "It is not UTF-8.") from None
 
 
 def connection_revive() -> None:

@@ -5,9 +5,10 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import include, path
+from django.views.defaults import bad_request
 from django.views.generic import RedirectView
 
-from api.errors import ApiError, NotFound, api_request, error_response
+from api.errors import ApiError, Invalid, NotFound, api_request, error_response
 from config import health
 from mcpserver.pages import ConnectView
 from mcpserver.transport import mcp
@@ -46,5 +47,13 @@ def failed(request: HttpRequest) -> HttpResponse | JsonResponse:
     return render(request, "500.html", {"version": settings.VERSION}, status=500)
 
 
+def refused(request: HttpRequest, exception: Exception) -> HttpResponse | JsonResponse:
+    """Answer a request that the framework reads no further, such as one for another host."""
+    if api_request(request):
+        return error_response(Invalid("The request is not one that this service reads. Is its Host header right?"))
+    return bad_request(request, exception)
+
+
+handler400 = refused
 handler404 = not_found
 handler500 = failed

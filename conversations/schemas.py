@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from aiworker.schemas import ProviderKey, ProviderName
-from api.params import Limit, Switch
+from api.params import Cursor, Limit, Switch
 from api.schemas import Body, ClosedBody, Text, Timestamp
 
 MAX_MESSAGE = 200_000
@@ -40,7 +40,7 @@ class ConversationParams(ClosedBody):
     exclude_model: ModelName | None = None
     since: Timestamp | None = None
     limit: Limit = 10
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class ConversationDeleteParams(ClosedBody):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.params import Limit
+from api.params import Cursor, Limit
 from api.schemas import ClosedBody, State, Text, Timestamp
 from memories.schemas import Content, Subject, Tags
 
@@ -111,7 +111,7 @@ class DreamListParams(ClosedBody):
     """Query parameters of GET /v1/dreams."""
 
     limit: Limit = 20
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class SuggestionListParams(ClosedBody):
@@ -119,7 +119,7 @@ class SuggestionListParams(ClosedBody):
 
     status: Literal["open", "accepted", "dismissed"] = "open"
     limit: Limit = 50
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class SuggestionDecision(ClosedBody):

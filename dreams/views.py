@@ -1,5 +1,6 @@
 """/v1/dreams: runs, their jobs and results, undo, and what they suggest."""
 
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db.models import Q
@@ -7,10 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access import Access
-from api.errors import Forbidden, Invalid
+from api.errors import Forbidden
 from api.idempotency import idempotent
 from api.pagination import cursor_decode, cursor_encode, next_link
-from api.timestamps import timestamp_parse
 from api.views import ApiView
 from dreams.models import DreamRun, DreamSuggestion
 from dreams.representation import dream_present, dream_summary, suggestion_present
@@ -35,11 +35,7 @@ def readable(access: Access) -> None:
 
 def position(cursor: str, filters: dict[str, Any]) -> Q:
     """Return the condition of rows behind a cursor of creation time and id, the newest first. Raises Invalid."""
-    moment, id = cursor_decode(cursor, filters, (str, str))
-    try:
-        at = timestamp_parse(moment)
-    except ValueError:
-        raise Invalid.field("cursor", "It is damaged. Take it from Link or next_cursor unchanged.") from None
+    at, id = cursor_decode(cursor, filters, (datetime, str))
     return Q(created_at__lt=at) | Q(created_at=at, id__lt=id)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from api.params import Limit
+from api.params import Cursor, Limit
 from api.schemas import ClosedBody, Text, Timestamp
 
 
@@ -14,4 +14,4 @@ class EventParams(ClosedBody):
     after: Timestamp | None = None
     before: Timestamp | None = None
     limit: Limit = 50
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None

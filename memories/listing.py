@@ -139,11 +139,7 @@ def listed(access: Access, listing: Listing) -> tuple[list[Memory], str]:
         rows = Memory.objects.visible_to(access)
     rows = rows.filter(listing.conditions())
     if listing.cursor:
-        moment, last = cursor_decode(listing.cursor, {}, (str, str))
-        try:
-            at = datetime.fromisoformat(moment)
-        except ValueError:
-            raise Invalid("The address is damaged. Go back to the first page.") from None
+        at, last = cursor_decode(listing.cursor, {}, (datetime, str))
         rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=last))
     page = list(rows.order_by("-created_at", "-id")[: PAGE + 1])
     if len(page) <= PAGE:

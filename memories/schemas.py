@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from api.params import CommaList, Limit, Offset, Switch
+from api.params import CommaList, Cursor, Limit, Offset, Switch
 from api.schemas import Body, ClosedBody, Json, Text, Timestamp
 
 MAX_CONTENT = 10_000
@@ -142,7 +142,7 @@ class ListParams(Filters, ViewParams):
     limit: Limit = 20
     offset: Offset = 0
     sort: Sort = "created_at_desc"
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
     include_expired: Switch = False
 
 
@@ -162,7 +162,7 @@ class HistoryParams(ClosedBody):
     """Query parameters of GET /v1/memories/{id}/history."""
 
     limit: Limit = 20
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class Restore(ClosedBody):

@@ -10,7 +10,7 @@ from accounts.access import Access
 from accounts.models import Space
 from api import clock
 from api.errors import Invalid, NotFound
-from api.pagination import cursor_decode, cursor_encode
+from api.pagination import cursor_damaged, cursor_decode, cursor_encode
 from events.services import event_record
 from notebook.models import JournalEntry
 from notebook.schemas import MAX_ITEMS, MAX_SUMMARY, JournalParams, JournalText, JournalWrite
@@ -143,7 +143,7 @@ def journal_list(*, access: Access, params: JournalParams) -> tuple[list[Journal
         try:
             day = date.fromisoformat(text)
         except ValueError:
-            raise Invalid.field("cursor", "It is damaged. Take it from Link or next_cursor unchanged.") from None
+            raise cursor_damaged() from None
         # Of one date, the day comes before the week.
         later = {"date": day, "kind__gt": kind}
         rows = rows.filter(date__lt=day) | rows.filter(**later)

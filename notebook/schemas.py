@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from api.params import CommaList, Limit, Whole
+from api.params import CommaList, Cursor, Limit, Whole
 from api.schemas import Body, ClosedBody, Date, State, Text, Timestamp
 
 MAX_SUMMARY = 10_000
@@ -56,7 +56,7 @@ class JournalParams(ClosedBody):
     to: Date | None = None
     kind: Kind | None = None
     limit: Limit = 50
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class RecordFields(ClosedBody):
@@ -88,7 +88,7 @@ class RecordFilters(ClosedBody):
     key: Key | None = None
     due_before: Timestamp | None = None
     limit: Limit = 50
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class RecordQuery(RecordFilters):
@@ -159,7 +159,7 @@ class KvDeleteParams(ClosedBody):
 class KvListParams(ClosedBody):
     """Query parameters of GET /v1/kv/{ns}."""
 
-    cursor: Annotated[str, Text(500)] | None = None
+    cursor: Cursor | None = None
 
 
 class JournalPutParams(ClosedBody):
