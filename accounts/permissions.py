@@ -1,5 +1,7 @@
 """What a credential may be allowed and what each role may do: the one table of each."""
 
+from collections.abc import Iterable
+
 from accounts.models import Role
 
 READ_SCOPES = frozenset(
@@ -41,6 +43,19 @@ ROLE_SCOPES: dict[str, frozenset[str]] = {
     Role.MEMBER: frozenset(SCOPES) - {"space:write", "actions:decide"},
     Role.VIEWER: READ_SCOPES,
 }
+
+# What cannot wait for the owner: a quarantine key may not do it at all.
+IMMEDIATE_SCOPES = frozenset(
+    {
+        "memories:delete", "journal:write", "records:write", "kv:write", "dreams", "space:write", "conversations:write",
+    }
+)  # fmt: skip
+
+
+def key_scopes(scopes: Iterable[str], role: str, *, quarantine: bool) -> frozenset[str]:
+    """Return the scopes that a key has at this moment: never more than its person's role leaves."""
+    return frozenset(scopes) & ROLE_SCOPES[role] - (IMMEDIATE_SCOPES if quarantine else frozenset())
+
 
 # What a signed-in person may do on the pages.
 ROLE_ACTIONS: dict[str, frozenset[str]] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.access import Access, space_set
 from accounts.models import Membership
-from accounts.permissions import ROLE_SCOPES
+from accounts.permissions import key_scopes
 from api.errors import Unauthorized
 from apikeys.models import ApiKey
 from grants.models import Grant
@@ -37,7 +37,8 @@ def access_load(saved: dict[str, Any]) -> Access:
     now = RELOADERS[then.actor_kind](then) if member else None
     if member is None or now is None:
         raise Unauthorized("The key or sign-in that asked for this job is no longer valid.")
-    return replace(now, role=member.role, scopes=now.scopes & ROLE_SCOPES[member.role])
+    scopes = key_scopes(now.scopes, member.role, quarantine=now.quarantine)
+    return replace(now, role=member.role, scopes=scopes)
 
 
 def _key(then: Access) -> Access | None:

@@ -105,7 +105,10 @@ class Idempotency:
         self._rows().filter(status=None).delete()
 
     def store(self, response: Response) -> None:
-        """Keep the answer of a request that succeeded; errors are not kept, so that they can be mended."""
+        """Keep the answer of a request that succeeded; errors are not kept, so that they can be mended.
+
+        It goes with any object whose id it holds, or whose id the view names in `response.shows`.
+        """
         if response.status_code >= 400:
             return
         body = json_text(response.data).encode() if response.data is not None else b""
@@ -114,7 +117,8 @@ class Idempotency:
             defaults={
                 "fingerprint": self.fingerprint, "status": response.status_code,
                 "headers": {name: response[name] for name in HEADERS if name in response},
-                "sealed_body": self.seal.encrypt(body), "object_ids": sorted(set(ids_in(response.data))),
+                "sealed_body": self.seal.encrypt(body),
+                "object_ids": sorted({*ids_in(response.data), *getattr(response, "shows", ())}),
             },
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.access import Access, Channel
-from accounts.permissions import ROLE_SCOPES
+from accounts.permissions import key_scopes
 from api.errors import Unauthorized
 from apikeys.keys import key_digest
 
@@ -49,9 +49,7 @@ def client_ip(request: HttpRequest) -> str | None:
     return request.META.get("REMOTE_ADDR") or None
 
 
-def key_authenticate(
-    key: str, request: HttpRequest, *, channel: Channel, durable: bool | None = None
-) -> Access | None:
+def key_authenticate(key: str, request: HttpRequest, *, channel: Channel, durable: bool | None = None) -> Access | None:
     """Return the access of a usable key, None when there is no such key.
 
     Must run inside a transaction: the statement that finds the key sets the space for row-level security until
@@ -71,7 +69,7 @@ def key_authenticate(
             cursor.execute(TOUCH, [key_id])
     return Access(
         space_id=space_id, user_id=user_id, actor_kind="key", actor_id=str(key_id), actor_name=name,
-        scopes=frozenset(scopes) & ROLE_SCOPES[role], channel=channel, role=role, write_tool=tool,
+        scopes=key_scopes(scopes, role, quarantine=quarantine), channel=channel, role=role, write_tool=tool,
         read_tools=None if read_tools is None else frozenset(read_tools),
         namespaces=None if namespaces is None else frozenset(namespaces),
         types=None if types is None else frozenset(types), quarantine=quarantine, ip=client_ip(request),

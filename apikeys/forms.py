@@ -55,7 +55,8 @@ class KeyForm(forms.Form):
     )  # fmt: skip
     quarantine = forms.BooleanField(
         label="What it writes waits until you let it in", required=False,
-        help_text="For a tool that you do not trust yet.",
+        help_text="For a tool that you do not trust yet. It may not do what cannot wait: delete, tidy up, write to the "
+        "journal, records, values and conversations.",
     )  # fmt: skip
     expires = forms.ChoiceField(label="It stops working", choices=EXPIRY, required=False)
 

@@ -50,6 +50,7 @@ class Found:
 
     memories: list[Memory] = field(default_factory=list)
     by_query: list[Memory] = field(default_factory=list)
+    readable: set[str] = field(default_factory=set)  # of the memories; what waits for the owner is only counted
     versions: list[MemoryVersion] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     journal: list[JournalEntry] = field(default_factory=list)
@@ -107,8 +108,11 @@ def _find(access: Access, data: Forget, words: AllWords, phrase: Phrase) -> Foun
             candidates = words.narrowed(rows).order_by("id").iterator(1_000)
             found.by_query = [m for m in candidates if words.match(m.content, m.subject, *m.tags)]
         by_id |= {memory.id: memory for memory in found.by_query}
-        merged = superseded_by(access, list(by_id))
-        found.memories = list((by_id | {memory.id: memory for memory in merged}).values())
+        # What was merged into them goes with them, and is counted where the access could have read it.
+        merged = {memory.id for memory in superseded_by(access, list(by_id))}
+        by_id |= {memory.id: memory for memory in rows.filter(id__in=merged)}
+        found.memories = list(by_id.values())
+        found.readable = {id for id, memory in by_id.items() if memory.status != Memory.Status.QUARANTINED}
         if data.query is not None:
             found.versions = _versions(access, words, set(by_id))
     if data.query is not None and "records" in data.scopes:
@@ -119,10 +123,16 @@ def _find(access: Access, data: Forget, words: AllWords, phrase: Phrase) -> Foun
 
 
 def _versions(access: Access, words: AllWords, going: set[str]) -> list[MemoryVersion]:
-    """Return the earlier versions that match of facts that stay: only their past says what is to be forgotten."""
+    """Return the earlier versions that match of facts that stay: only their past says what is to be forgotten.
+
+    Of facts that the access may not change none.
+    """
     rows = MemoryVersion.objects.visible_to(access).exclude(memory_id__in=going)
-    if access.limited:
-        rows = rows.filter(memory_id__in=Memory.objects.any_status(access).values("id"))
+    if access.limited or access.write_tool is not None:
+        reach = Memory.objects.any_status(access)
+        if access.write_tool is not None:
+            reach = reach.filter(source_tool=access.write_tool)
+        rows = rows.filter(memory_id__in=reach.values("id"))
     return [
         version
         for version in rows.iterator(1_000)
@@ -176,8 +186,9 @@ def _previews(found: Found, phrase: Phrase) -> list[dict[str, str]]:
     """Return up to 20 of {scope, id, text}."""
     shown = [
         {"scope": "memories", "id": memory.id, "text": memory.content[:PREVIEW_CHARACTERS]}
-        for memory in found.memories[:PREVIEWS]
-    ]
+        for memory in found.memories
+        if memory.id in found.readable
+    ][:PREVIEWS]
     shown += [
         {"scope": "records", "id": record.id, "text": phrase.excerpt(record_texts(record))}
         for record in found.records[:PREVIEWS]

@@ -1,6 +1,6 @@
 """/v1/conversations and /v1/handoff, in the shapes that the reference's command line and browser extension use."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db.models import Q
@@ -55,11 +55,7 @@ class ConversationsView(ApiView):
             rows = rows.filter(created_at__gte=params.since)
         total = rows.count()
         if params.cursor:
-            moment, last = cursor_decode(params.cursor, filters, (str, str))
-            try:
-                at = datetime.fromisoformat(moment).astimezone(UTC)
-            except ValueError:
-                raise Invalid.field("cursor", "It is damaged. Take it from Link or next_cursor unchanged.") from None
+            at, last = cursor_decode(params.cursor, filters, (datetime, str))
             rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=last))
         page = list(rows.order_by("-created_at", "-id")[: params.limit + 1])
         more, page = len(page) > params.limit, page[: params.limit]
@@ -137,7 +133,10 @@ class HandoffView(ApiView):
             "brief": brief, "topic": talk.topic, "source_model": talk.source, "target_model": talk.target,
             "message_count": len(talk.messages), "written_by": writer,
         }  # fmt: skip
-        return Response(answer)
+        response = Response(answer)
+        if body.conversation_id is not None:
+            response.shows = [body.conversation_id]  # type: ignore[attr-defined]  # the brief quotes it
+        return response
 
     def _talk(self, body: Handoff) -> Talk:
         if body.conversation_id is not None:

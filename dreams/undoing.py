@@ -44,7 +44,7 @@ def _restore(access: Access, change: DreamChange, id: str) -> str | None:
         return "changed_since"
     if id not in change.before:
         return _remove(access, memory)
-    versions = MemoryVersion.objects.visible_to(access)
+    versions = MemoryVersion.objects.visible_to(Access.system(access.space_id))
     kept = versions.filter(memory_id=id, version=change.before[id]).first()
     if kept is None:
         return "forgotten"

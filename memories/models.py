@@ -187,6 +187,24 @@ class Memory(models.Model):
         return {name: getattr(self, name) for name in VERSIONED}
 
 
+class MemoryVersionQuerySet(SpaceOwnedQuerySet["MemoryVersion"]):
+    """Versions, through an access."""
+
+    def visible_to(self, access: Access | None) -> Self:
+        """Return the versions that the access may see: a memory may have come into its limits only later."""
+        rows = super().visible_to(access)
+        if access is None:
+            return rows
+        limits = {
+            "fields__source__tool": access.read_tools, "fields__namespace": access.namespaces,
+            "fields__type": access.types,
+        }  # fmt: skip
+        for name, allowed in limits.items():
+            if allowed is not None:
+                rows = rows.filter(**{f"{name}__in": list(allowed)})
+        return rows
+
+
 class MemoryVersion(models.Model):
     """What a memory was before a change."""
 
@@ -200,7 +218,7 @@ class MemoryVersion(models.Model):
     actor_id = models.CharField(max_length=64, blank=True)
     actor_name = models.CharField(max_length=100, blank=True)
 
-    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+    objects: ClassVar[Any] = MemoryVersionQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.memory_id} v{self.version}"

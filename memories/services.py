@@ -100,8 +100,13 @@ def memory_locked(*, access: Access, memory_id: str) -> Memory:
 
 
 def writable(access: Access, memory: Memory) -> None:
-    """Raise Forbidden when the access may read this memory but not change it: it is another tool's."""
+    """Raise Forbidden when the access may read this memory but not change it.
+
+    It is another tool's, or it is in use already while what the access writes has to wait for the owner.
+    """
     tool_for(access, memory.source_tool)
+    if access.quarantine and memory.status != Memory.Status.QUARANTINED:
+        raise Forbidden("What this key writes waits for the owner; it can neither change nor delete a memory.")
 
 
 def _source_changes(access: Access, source: SourceIn) -> dict[str, Any]:
@@ -168,14 +173,19 @@ def memory_apply(*, access: Access, memory: Memory, changes: dict[str, Any], typ
     return memory
 
 
+def memory_shown(access: Access, memory: Memory) -> None:
+    """Raise MemoryNotFound for a key that may not read, unless it wrote this memory itself."""
+    own = access.actor_kind == "key" and str(memory.apikey_id) == access.actor_id
+    if not (own or access.may("memories:read")):
+        raise MemoryNotFound()
+
+
 def memory_update(*, access: Access, memory: Memory, data: MemoryUpdate) -> Memory:
     """Change what the body gives of a locked memory and return it (OMP 0.1, section 3.3).
 
     Raises MemoryNotFound for a key that may not read, unless it wrote this memory itself: the answer shows it whole.
     """
-    own = access.actor_kind == "key" and str(memory.apikey_id) == access.actor_id
-    if not (own or access.may("memories:read")):
-        raise MemoryNotFound()
+    memory_shown(access, memory)
     return memory_change(access=access, memory=memory, changes=update_changes(access=access, data=data))
 
 
@@ -210,7 +220,7 @@ def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "
         writable(access, memory)
     memories = [*memories, *superseded_by(access, [memory.id for memory in memories])]
     ids = [memory.id for memory in memories]
-    versions = MemoryVersion.objects.visible_to(access).filter(memory_id__in=ids)
+    versions = MemoryVersion.objects.visible_to(Access.system(access.space_id)).filter(memory_id__in=ids)
     texts = {memory.content for memory in memories} | set(versions.values_list("fields__content", flat=True))
     tombstones_put(access, texts)
     Memory.objects.any_status(Access.system(access.space_id)).filter(id__in=ids).delete()

@@ -1,6 +1,6 @@
 """/v1/memories: create, list, get, update, delete, batch, search (OMP 0.1, section 3.3)."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access import Access, space_transaction
-from api.errors import ApiError, Invalid, MemoryNotFound
+from api.errors import ApiError, MemoryNotFound
 from api.idempotency import idempotent
 from api.pagination import cursor_decode, cursor_encode, next_link
 from api.schemas import parse
@@ -39,6 +39,7 @@ from memories.services import (
     memory_build,
     memory_create,
     memory_locked,
+    memory_shown,
     memory_update,
 )
 from memories.tiers import CoreRoom
@@ -75,11 +76,7 @@ class MemoriesView(ApiView):
         total = rows.count()
         filters = params.applied() | {"sort": params.sort, "expired": params.include_expired}
         if params.cursor:
-            moment, last = cursor_decode(params.cursor, filters, (str, str))
-            try:
-                at = datetime.fromisoformat(moment).astimezone(UTC)
-            except ValueError:
-                raise Invalid.field("cursor", "It is damaged. Take it from Link or next_cursor unchanged.") from None
+            at, last = cursor_decode(params.cursor, filters, (datetime, str))
             side = "lt" if direction else "gt"
             rows = rows.filter(Q(**{f"{column}__{side}": at}) | Q(**{column: at, f"id__{side}": last}))
         ordered = rows.order_by(f"{direction}{column}", f"{direction}id")
@@ -131,6 +128,7 @@ class MemoryView(ApiView):
         """Change the fields that the body gives."""
         full, data = self.query(WriteParams).view == "full", self.body(MemoryUpdate)
         memory = memory_locked(access=self.access, memory_id=memory_id)
+        memory_shown(self.access, memory)
         if_match(request, memory.version)
         memory = memory_update(access=self.access, memory=memory, data=data)
         return Response(memory_present(memory, full=full), headers=etag(memory.version))

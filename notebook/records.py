@@ -1,7 +1,6 @@
 """Records: things with a status, in collections, changed by merging."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -9,8 +8,9 @@ from django.db.models import Count, F, Q
 
 from accounts.access import Access
 from api import clock
-from api.errors import Invalid, NotFound, PayloadTooLarge, VersionConflict
-from api.pagination import cursor_decode, cursor_encode
+from api.errors import NotFound, PayloadTooLarge, VersionConflict
+from api.idempotency import answers_forget
+from api.pagination import cursor_decode, cursor_encode, cursor_time
 from events.services import event_record
 from notebook.models import Record
 from notebook.schemas import MAX_VALUE_BYTES, RecordPut, RecordQuery, RecordUpdate
@@ -128,6 +128,7 @@ def _merge(access: Access, data: RecordUpdate, origin: str | None = None) -> Rec
 def record_delete(*, access: Access, record: Record) -> None:
     """Delete a record for good."""
     event_record(access=access, type="record.deleted", object_kind="record", object_ids=[record.id])
+    answers_forget(access, [record.id])
     record.delete()
 
 
@@ -156,10 +157,7 @@ def _after(due: str, id: str) -> Q:
     """Return the condition of rows behind a position; records without due time come last."""
     if not due:
         return Q(due_at=None, id__gt=id)
-    try:
-        at = datetime.fromisoformat(due).astimezone(UTC)
-    except ValueError:
-        raise Invalid.field("cursor", "It is damaged. Take it from Link or next_cursor unchanged.") from None
+    at = cursor_time(due)
     return Q(due_at__gt=at) | Q(due_at=at, id__gt=id) | Q(due_at=None)
 
 

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.access import Access
-from api.errors import ApiError, Conflict, Forbidden, Invalid
+from api.errors import ApiError, Conflict, Invalid
 from api.schemas import parse
 from api.text import text_problem
 from conversations.importing import conversations_import
@@ -160,8 +160,6 @@ class _Chunk:
         if old is None:
             raise Conflict("This id is taken by a memory that this key may not see.")
         writable(self.access, old)
-        if self.access.quarantine and old.status != Memory.Status.QUARANTINED:
-            raise Forbidden("What this key writes waits for the owner; it cannot overwrite a memory.")
         memory.recall_count = max(memory.recall_count, old.recall_count)
         names = [name for name in WRITTEN if name != "version" and getattr(old, name) != getattr(memory, name)]
         if not names:
