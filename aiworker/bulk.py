@@ -1,6 +1,7 @@
 """Extraction of many stored conversations as one job, with an estimate of its cost beforehand."""
 
 import json
+import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -13,11 +14,11 @@ from django.utils import timezone
 
 from accounts.access import Access, space_transaction
 from aiworker.extraction import Extractor, Outcome
-from aiworker.jobs import Progress, job_create, job_inputs
+from aiworker.jobs import JobPaused, Progress, job_create, job_inputs
 from aiworker.models import Job
 from aiworker.prompts import EXTRACT
 from aiworker.providers import key_for, provider_of
-from aiworker.providers.base import Usage
+from aiworker.providers.base import ProviderError, Usage
 from aiworker.sealing import key_open, key_seal
 from aiworker.segments import OVERLAP_CHARS, PART_CHARS
 from aiworker.usage import CHARS_PER_TOKEN, cost_micros, cost_present
@@ -30,6 +31,9 @@ from conversations.services import transcript_of
 PROMPT_TOKENS = len(EXTRACT) // CHARS_PER_TOKEN + 250  # instructions, schema and frame of one request
 ANSWER_TOKENS = 400  # of a usual part
 NUMBERING = 1.1  # segments are numbered
+TURN_SECONDS = 30.0
+# Failures of one text, which the next one need not share.
+OF_THE_TEXT = frozenset({"malformed", "refused", "rejected", "too_large", "truncated"})
 
 
 def _wanted(access: Access, ids: list[str] | None) -> "QuerySet[Conversation]":
@@ -75,27 +79,31 @@ def extract_many_create(*, access: Access, data: ExtractMany) -> Job:
 
 
 def extract_many_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
-    """Do an extract_many job; return {"conversations", "extracted", "skipped", "secrets_masked", "usage"}.
+    """Do an extract_many job; return {"conversations", "extracted", "skipped", "failed", "secrets_masked", "usage"}.
 
-    Each conversation is committed together with the job's progress; one deleted meanwhile is passed over.
+    Each conversation is committed together with the job's progress; one deleted meanwhile is passed over, and one that
+    the provider cannot work on is counted under its reason. After its turn the job lets others have theirs.
     """
     access = replace(access, channel="extract")
     packed = json.loads(b"".join(job_inputs(access, job)))
     provider, key = key_for(packed["provider"], key_open(packed["sealed_key"]) if packed["sealed_key"] else None)
     state: dict[str, Any] = job.params.get("state") or {
-        "next": 0, "extracted": 0, "skipped": {}, "secrets_masked": 0, "tokens": [0, 0]
+        "next": 0, "extracted": 0, "skipped": {}, "failed": {}, "secrets_masked": 0, "tokens": [0, 0]
     }  # fmt: skip
     ids, before = packed["ids"], Usage(*state["tokens"])
     with Desk(access, "extract", provider_of(provider, key), progress.check_cancelled) as desk:
         extractor = Extractor(access, job, progress, desk)
+        turn_ends = time.monotonic() + TURN_SECONDS
         for index in range(state["next"], len(ids)):
             progress.check_cancelled()
+            if time.monotonic() > turn_ends:
+                raise JobPaused
             _extract_one(extractor, ids, index, state, before)
         used = desk.account(before + desk.used)
     progress.advance(len(ids), len(ids))
     return {
         "conversations": len(ids), "extracted": state["extracted"], "skipped": state["skipped"],
-        "secrets_masked": state["secrets_masked"], "usage": used,
+        "failed": state["failed"], "secrets_masked": state["secrets_masked"], "usage": used,
     }  # fmt: skip
 
 
@@ -126,4 +134,12 @@ def _extract_one(extractor: Extractor, ids: list[str], index: int, state: dict[s
         transcript=transcript, date=conversation.created_at, tool=access.write_tool or conversation.model,
         provider=desk.provider.name, session_id=conversation.id, origin=conversation.id,
     )  # fmt: skip
-    extractor.run(material, step, done)
+    try:
+        extractor.run(material, step, done)
+    except ProviderError as error:
+        if error.reason not in OF_THE_TEXT:
+            raise
+        used = before + desk.used
+        state["failed"] = dict(Counter(state["failed"]) + Counter([error.reason]))
+        state.update(next=index + 1, tokens=[used.input_tokens, used.output_tokens])
+        advance(index + 1, len(ids), state=dict(state))

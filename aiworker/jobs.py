@@ -54,6 +54,10 @@ class JobStopped(Exception):
     """The job was cancelled, deleted or taken over by a later attempt: the function ends without a word."""
 
 
+class JobPaused(Exception):
+    """The job has had its turn: it goes to the end of its queue and goes on from its state when it is called again."""
+
+
 @dataclass
 class Progress:
     """How a job's function tells how far it is and learns that it should stop."""
@@ -230,15 +234,17 @@ def job_run(*, space_id: int, job_id: str) -> bool:
         result = _result(job)
     except JobStopped:
         return True
+    except JobPaused:
+        _pause(job)
     except ApiError as error:
         _end_attempt(job, Job.Status.FAILED, error=error.envelope())
     except Exception as error:
         # The exception's text may quote what the job works on: its type alone is written.
         logger.error("job %s of kind %s: %s", job.id, job.kind, type(error).__name__)
-        if job.attempts < KINDS[job.kind].attempts:
+        if _tries(job) < KINDS[job.kind].attempts:
             _retry(job)
         else:
-            _end_attempt(job, Job.Status.FAILED, error=_gave_up(f"It failed {job.attempts} times."))
+            _end_attempt(job, Job.Status.FAILED, error=_gave_up(f"It failed {_tries(job)} times."))
     else:
         _end_attempt(job, Job.Status.SUCCEEDED, result=result)
     return True
@@ -270,12 +276,30 @@ def _claim(space_id: int, job_id: str) -> Job | None:
         silent = (timezone.now() - (job.alive_at or job.created_at)).total_seconds()
         if job.status == Job.Status.RUNNING and silent < SILENT_SECONDS:
             return None
-        if job.attempts >= KINDS[job.kind].attempts:
-            _end(system, job, Job.Status.FAILED, error=_gave_up(f"Its worker died {job.attempts} times."))
+        if _tries(job) >= KINDS[job.kind].attempts:
+            _end(system, job, Job.Status.FAILED, error=_gave_up(f"Its worker died {_tries(job)} times."))
             return None
         job.status, job.attempts, job.alive_at = Job.Status.RUNNING, job.attempts + 1, timezone.now()
         job.save(update_fields=["status", "attempts", "alive_at"])
     return job
+
+
+def _tries(job: Job) -> int:
+    """Return how often a job has been begun without getting to its end or to a pause."""
+    return job.attempts - int(job.params.get("pauses", 0))
+
+
+def _pause(job: Job) -> None:
+    """Put a job that has had its turn at the end of its queue."""
+    system = Access.system(job.space_id)
+    with space_transaction(system):
+        mine = Job.objects.visible_to(system).filter(id=job.id, status=Job.Status.RUNNING, attempts=job.attempts)
+        locked = mine.select_for_update().first()
+        if locked is not None:
+            locked.params["pauses"] = locked.params.get("pauses", 0) + 1
+            locked.status, locked.alive_at = Job.Status.QUEUED, timezone.now()
+            locked.save(update_fields=["params", "status", "alive_at"])
+            job_enqueue(locked)
 
 
 def _retry(job: Job) -> None:

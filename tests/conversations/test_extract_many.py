@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from aiworker.fake.server import FakeProvider
 from aiworker.jobs import job_wait
@@ -77,3 +78,50 @@ def test_a_conversation_that_is_not_visible_is_404(people: People, provider: Fak
 
     assert people.api("outsider").post("/v1/conversations/extract", sent).status_code == 404
     assert people.api("read").post("/v1/conversations/extract", sent).status_code == 403
+
+
+def test_a_text_that_is_refused_stops_none_of_the_others(
+    people: People, provider: FakeProvider, settings: Settings
+) -> None:
+    settings.AI_RETRIES = 0
+    provider.answer = echo
+    provider.script.extend(["ok", "refusal", "ok"])
+    for n in range(3):
+        saved(people, f"I have {n} cats")
+
+    accepted = people.api().post("/v1/conversations/extract", {"dry_run": False})
+    job = job_wait(people.access(), accepted.json()["id"], 20)
+
+    assert job.status == "succeeded"
+    assert job.result is not None
+    assert (job.result["extracted"], job.result["failed"]) == (2, {"refused": 1})
+
+
+def test_a_long_job_lets_others_have_their_turn(
+    people: People, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.answer = echo
+    monkeypatch.setattr("aiworker.bulk.TURN_SECONDS", -1.0)
+    monkeypatch.setattr("aiworker.bulk.time", turns := Turns())
+    for n in range(8):
+        saved(people, f"I have {n} cats")
+
+    accepted = people.api().post("/v1/conversations/extract", {"dry_run": False})
+    job = job_wait(people.access(), accepted.json()["id"], 30)
+
+    assert job.status == "succeeded", "pauses do not count as failures"
+    assert job.attempts == 8
+    assert turns.asked >= 8
+    assert people.api().get("/v1/memories").json()["total"] == 8
+
+
+class Turns:
+    """A clock by which each turn is over after one conversation."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def monotonic(self) -> float:
+        """Return 0 at the beginning of a turn, then a time before its end, then one after it."""
+        self.asked += 1
+        return (0.0, -2.0, 0.0)[(self.asked - 1) % 3]
