@@ -116,7 +116,7 @@ class Applier:
             raise Rejected("loses_detail", "The new text loses a number, a date, an address or a name.")
         if is_forgotten(self.access, text):
             raise Rejected("forgotten", "This text was deleted before; a dream does not bring it back.")
-        others = Memory.objects.any_status(Access.system(self.access.space_id)).filter(status=Memory.Status.ACTIVE)
+        others = Memory.objects.visible_to(self.access)
         if others.identical(subject, text).exclude(id__in=[memory.id for memory in old]).exists():
             raise Rejected("duplicate", "Another fact says exactly this.")
 

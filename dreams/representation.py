@@ -13,14 +13,14 @@ def _time(value: Any) -> str | None:
     return timestamp_format(value) if value else None
 
 
-def dream_summary(run: DreamRun) -> dict[str, Any]:
-    """Return a run without its changes, as a list shows it."""
+def dream_summary(run: DreamRun, *, limited: bool = False) -> dict[str, Any]:
+    """Return a run without its changes, as a list shows it; a limited access does not see the model's words."""
     return {
         "id": run.id,
         "status": run.status,
         "attempts": run.attempts,
         "applied": run.applied,
-        "summary": run.summary,
+        "summary": "" if limited else run.summary,
         "created_at": timestamp_format(run.created_at),
         "started_at": _time(run.started_at),
         "applied_at": _time(run.applied_at),
@@ -38,7 +38,7 @@ def dream_present(access: Access, run: DreamRun) -> dict[str, Any]:
         readable = _readable(access, {id for change in changes for id in change.memory_ids})
         changes = [change for change in changes if set(change.memory_ids) <= readable]
     images = _images(access, changes)
-    return dream_summary(run) | {
+    return dream_summary(run, limited=access.limited) | {
         "changes": [
             {
                 "seq": change.seq,

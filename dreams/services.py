@@ -93,7 +93,7 @@ def _lease(access: Access, run: DreamRun, space: Space) -> bool:
     """Give a run to the access, with a fresh snapshot; end it and return False when there is nothing to show."""
     last = DreamRun.objects.visible_to(access).exclude(id=run.id).order_by("-created_at", "-id").first()
     memories = candidates(access, last.created_at if last else None)
-    journal = recent_journal(access, space)
+    journal = recent_journal(access, space) if access.may("journal:read") else []
     active = Memory.objects.visible_to(access).count()
     run.max_changes = max(MIN_CHANGES, min(MAX_CHANGES, active * SHARE // 100))
     run.max_leaving = active * SHARE // 100

@@ -56,7 +56,8 @@ class DreamsView(ApiView):
         more, page = len(page) > params.limit, page[: params.limit]
         cursor = cursor_encode([page[-1].created_at.isoformat(), page[-1].id], {}) if more else None
         headers = {"Link": next_link(request._request, cursor)} if cursor else {}
-        return Response({"dreams": [dream_summary(run) for run in page], "next_cursor": cursor}, headers=headers)
+        shown = [dream_summary(run, limited=self.access.limited) for run in page]
+        return Response({"dreams": shown, "next_cursor": cursor}, headers=headers)
 
     @idempotent
     def post(self, request: Request) -> Response:

@@ -185,6 +185,11 @@ class TestJob:
         shown = night.job(people.access("tool"))["input"]["facts"]
         assert {fact["id"] for fact in shown} == set(own)
 
+    def test_the_journal_is_for_keys_that_may_read_it(self, people: People, night: Night) -> None:
+        journal_write(access=night.access, data=JournalWrite(date=night.clock.at.date(), summary="Secret"))
+        key = key_create(people.space, people.owner, scopes={"dreams", "memories:read"})
+        assert Api(key).post("/v1/dreams/next-job", {}).json()["job"]["input"]["journal"] == []
+
     def test_a_quarantine_key_does_not_dream(self, people: People, night: Night) -> None:
         with pytest.raises(Forbidden):
             asked(people.access("quarantine"))
@@ -341,9 +346,11 @@ class TestRest:
         assert people.api("outsider").get(f"/v1/dreams/{run_id}").status_code == 404
 
     def test_a_limited_key_sees_no_change_of_what_it_may_not_read(self, people: People, night: Night) -> None:
-        night.dream({"op": "update", "id": night.ids[0], "text": "plain fact, number 0"})
+        night.dream({"op": "update", "id": night.ids[0], "text": "plain fact, number 0"}, summary="About fact 0.")
         run_id = DreamRun.objects.get().id
-        assert people.api("tool").get(f"/v1/dreams/{run_id}").json()["changes"] == []
+        shown = people.api("tool").get(f"/v1/dreams/{run_id}").json()
+        assert (shown["changes"], shown["summary"]) == ([], "")
+        assert people.api("tool").get("/v1/dreams").json()["dreams"][0]["summary"] == ""
         assert len(people.api().get(f"/v1/dreams/{run_id}").json()["changes"]) == 1
 
 
