@@ -52,6 +52,7 @@ class Corpus:
         chance, noise = random.Random(seed), np.random.default_rng(seed)
         connections["owner"].ensure_connection()
         connection = connections["owner"].connection
+        register_vector(connection)  # before the cursor, which keeps the types it was made with
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO memories_searchspace (space_id, model) VALUES (%s, %s) ON CONFLICT DO NOTHING",
@@ -102,7 +103,6 @@ class Corpus:
         vectors = np.stack([self.vectors[picked].mean(axis=0) for picked in chosen])
         vectors += noise.normal(scale=0.015, size=vectors.shape).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        register_vector(cursor.connection)
         halfvec = TypeInfo.fetch(cursor.connection, "halfvec")
         assert halfvec is not None
         columns = "space_id, memory_id, model, piece, digest, embedding"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from psycopg.sql import Literal
 
 from aiworker.embedding.base import Vector
 from memories.conditions import Condition
@@ -103,9 +104,12 @@ def _nearest_pieces(
         )
     else:
         column, given = "embedding", "%s::halfvec"
+    # Space, model and limit are written out: a plan for any space could not use the index of one.
+    model = Literal(space.model).as_string(None).replace("%", "%%")
     sql = f"""
         SELECT memory_id, {column} <=> {given} AS distance FROM memories_memoryvector AS vector
-        WHERE space_id = %s AND model = %s AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
-        ORDER BY distance LIMIT %s
+        WHERE space_id = {space.space_id:d} AND model = {model}
+            AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
+        ORDER BY distance LIMIT {pieces:d}
     """
-    return rows_of(sql, [vector_literal(vector), space.space_id, space.model, *values, pieces])
+    return rows_of(sql, [vector_literal(vector), *values])

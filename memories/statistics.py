@@ -2,7 +2,7 @@
 
 Nothing is maintained while writing, so writers never wait for each other. A small space is counted at every search. In
 a larger one, rare lexemes are counted at every search, which is quick, and common ones are estimated from a sample (its
-entries are marked in the index) and remembered by the process for a minute.
+entries are marked in the index) and remembered by the process for ten minutes; the size of the space for one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ COMMON = 1_000
 """A lexeme of more entries than this is common: its number is estimated."""
 REMEMBERED_FROM = 100
 SAMPLE_ROWS = 500
-REMEMBERED_SECONDS = 60.0
+SIZE_SECONDS = 60.0
+LEXEME_SECONDS = 600.0
 MAX_REMEMBERED = 50_000
 
 
@@ -58,7 +59,7 @@ class _Size:
 
 
 class _Remembered:
-    """Values that count for a minute, by key; when there are too many, all are forgotten."""
+    """Values that count for a while, by key; when there are too many, all are forgotten."""
 
     def __init__(self) -> None:
         self._values: dict[Any, tuple[float, Any]] = {}
@@ -67,10 +68,10 @@ class _Remembered:
         until, value = self._values.get(key, (0.0, None))
         return value if time.monotonic() < until else None
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: Any, value: Any, seconds: float) -> None:
         if len(self._values) >= MAX_REMEMBERED:
             self._values = {}
-        self._values[key] = (time.monotonic() + REMEMBERED_SECONDS, value)
+        self._values[key] = (time.monotonic() + seconds, value)
 
 
 _remembered = _Remembered()
@@ -82,7 +83,7 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     if size is None:
         size = _size_of(space_id)
         if size.entries > COUNTED_LIVE:
-            _remembered.put(space_id, size)
+            _remembered.put(space_id, size, SIZE_SECONDS)
     if size.entries <= COUNTED_LIVE:
         return Statistics(size.entries, size.mean_length, _counted(space_id, lexemes, COUNTED_LIVE + 1))
     known = {lexeme: count for lexeme in lexemes if (count := _remembered.get((space_id, lexeme))) is not None}
@@ -90,7 +91,7 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     counted |= _estimated(space_id, [lexeme for lexeme, count in counted.items() if count >= COMMON], size)
     for lexeme, count in counted.items():
         if count >= REMEMBERED_FROM:
-            _remembered.put((space_id, lexeme), count)
+            _remembered.put((space_id, lexeme), count, LEXEME_SECONDS)
     return Statistics(size.entries, size.mean_length, known | counted)
 
 

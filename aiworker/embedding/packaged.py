@@ -30,6 +30,7 @@ QUERY_TOKENS = 128
 RERANK_TOKENS = 256
 PIECE_OVERLAP_TOKENS = 64
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_WORDS = re.compile(r"\w+")
 
 
 class PackagedModel:
@@ -151,7 +152,7 @@ class BgeSmall(PackagedModel):
         latin = sum(1 for letter in letters if letter.isascii() or "LATIN" in unicodedata.name(letter, ""))
         if 2 * latin < len(letters):
             return 0.0
-        return 1.0 if guess_latin_language(map(fold, text.split()), "english") == "english" else 0.5
+        return 1.0 if guess_latin_language(map(fold, _WORDS.findall(text)), "english") == "english" else 0.5
 
     def _load(self, directory: Path, threads: int) -> None:
         from tokenizers import Tokenizer
