@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from aiworker.embedding.base import EmbeddingError
 from aiworker.embedding.packaged import MAX_TOKENS, BgeSmall, E5Small, PackagedModel
@@ -153,3 +153,16 @@ def test_the_command_says_that_the_model_is_ready(capsys: pytest.CaptureFixture[
     call_command("preparemodel", model=BgeSmall.name)
 
     assert "Embedding model bge-small-en-v1.5 ready on this machine: 384 dimensions" in capsys.readouterr().out
+
+
+def test_a_soft_start_goes_on_without_a_model_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("preparemodel", model="nonsense", soft=True)
+
+    said = capsys.readouterr().out
+    assert "nonsense is not ready: There is no embedding model named nonsense" in said
+    assert "Search by words works without it" in said
+
+
+def test_a_hard_start_fails_without_a_model() -> None:
+    with pytest.raises(CommandError, match="no embedding model named nonsense"):
+        call_command("preparemodel", model="nonsense")

@@ -20,8 +20,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--model", default=settings.EMBEDDING_MODEL, help="by default OMP_EMBEDDING_MODEL")
+        parser.add_argument("--soft", action="store_true", help="say what is wrong and succeed: words find without it")
 
-    def handle(self, *args: Any, model: str, **options: Any) -> None:
+    def handle(self, *args: Any, model: str, soft: bool = False, **options: Any) -> None:
         started = time.monotonic()
         try:
             prepare_model(model, lambda line: self.stdout.write(f"  {line}"))
@@ -29,7 +30,10 @@ class Command(BaseCommand):
             if provider.is_local:
                 provider.embed_query("ready?")
         except EmbeddingError as error:
-            raise CommandError(str(error)) from None
+            if not soft:
+                raise CommandError(str(error)) from None
+            self.stdout.write(f"Embedding model {model} is not ready: {error}. Search by words works without it.")
+            return
         where = "on this machine" if provider.is_local else "at its provider"
         self.stdout.write(
             f"Embedding model {model} ready {where}: {provider.dimensions} dimensions, "
