@@ -68,6 +68,8 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
             hits = _by_meaning(query, condition, meaning)
         else:
             hits = _by_both(access, query, condition, state, meaning)
+    if state.pending and all(hit.scores["semantic"] is None for hit in hits):  # nothing that matters has a vector yet
+        return _by_words(access, query, condition, state)
     if query.mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
         hits = _reranked(access, query.q, hits, meaning.provider)
     hits = hits[: query.limit]

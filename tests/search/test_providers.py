@@ -144,6 +144,20 @@ def test_while_the_provider_is_away_words_answer_and_nothing_is_lost(
     assert (result.mode_used, result.pending, [hit.memory_id for hit in result.hits]) == ("semantic", 0, [memory.id])
 
 
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+@pytest.mark.django_db
+def test_before_there_is_any_vector_words_answer_and_say_so(people: People, fake: FakeProvider, mode: str) -> None:
+    access = people.access()
+    memory = store(access, "secret garden")[0]
+
+    before = search(access, "garden", mode)
+    embed_everything()
+    after = search(access, "garden", mode)
+
+    assert [hit.memory_id for hit in before.hits] == [hit.memory_id for hit in after.hits] == [memory.id]
+    assert (before.mode_used, before.pending, after.mode_used, after.pending) == ("keyword", 1, mode, 0)
+
+
 @pytest.mark.django_db
 def test_equal_texts_of_a_space_are_embedded_once_and_never_across_spaces(people: People, fake: FakeProvider) -> None:
     store(people.access(), *["the same text"] * 5)
