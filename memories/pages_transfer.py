@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.models import Switch
 from accounts.pageviews import PageRequest, page
 from accounts.switches import switched_on
+from aiworker.bulk import extract_many_create
 from aiworker.jobs import job_cancel, job_create, job_get
 from aiworker.models import Job
-from api.errors import Conflict
+from api.errors import Conflict, NoApiKey
+from conversations.schemas import ExtractMany
 from events.services import event_record
 from memories.schemas import ExportParams
 from memories.transfer.export import export_stream
@@ -115,6 +117,18 @@ def import_cancel(request: PageRequest, job_id: str) -> HttpResponse:
     except Conflict:
         messages.info(request, "It had ended already.")
     return redirect("import-detail", job_id)
+
+
+@require_POST
+@page("import")
+def import_extract(request: PageRequest) -> HttpResponse:
+    """Begin to extract memories from the conversations that nothing was extracted from yet."""
+    try:
+        job = extract_many_create(access=request.access, data=ExtractMany(dry_run=False))
+    except NoApiKey:
+        messages.error(request, "No AI provider is set up here. The operator sets OMP_AI_API_KEY.")
+        return redirect("transfer")
+    return redirect("import-detail", job.id)
 
 
 @require_GET

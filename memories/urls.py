@@ -7,6 +7,7 @@ from memories import pages, pages_bulk, pages_map, pages_transfer
 urlpatterns = [
     path("transfer", pages_transfer.transfer, name="transfer"),
     path("transfer/export", pages_transfer.export, name="export-page"),
+    path("transfer/extract", pages_transfer.import_extract, name="import-extract"),
     path("transfer/<str:job_id>", pages_transfer.import_detail, name="import-detail"),
     path("transfer/<str:job_id>/stop", pages_transfer.import_cancel, name="import-cancel"),
     path("memories", pages.memory_list, name="memory-list"),
