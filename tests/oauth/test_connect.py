@@ -281,7 +281,7 @@ def test_token_without_this_resource_is_refused(people: People, assistant: Assis
 def test_token_lapses(people: People, assistant: Assistant) -> None:
     tokens = assistant.connect(people.space)
 
-    AccessToken.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    AccessToken.objects.update(expires=timezone.now() - timedelta(hours=1))
 
     assert status_of(tokens["access_token"]) == 401
 
