@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("memories.urls")),
     path("", include("apikeys.urls")),
     path("", include("events.urls")),
+    path("", include("aiworker.urls")),
     path("", include("notebook.urls")),
     path("", include("actions.urls")),
     path("", include("dreams.urls")),

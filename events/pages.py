@@ -17,16 +17,13 @@ from django.views.decorators.http import require_GET
 from accounts.access import Access, space_transaction
 from accounts.pageviews import PageRequest, page
 from api.timestamps import timestamp_format
-from events.charts import chart
 from events.models import Event
-from events.usage import stored, stored_by_tool, usage
-from events.words import GROUPS, event_words
+from events.words import GROUPS, event_nouns, event_words
 
 PAGE = 50
 CSV_PAGE = 2_000
 CSV_ROWS = 100_000
 COLUMNS = ("at", "actor_kind", "actor", "type", "object_kind", "object_ids", "channel", "ip", "request_id")
-DRAWN = {"writes": "Writes", "searches": "Searches", "recalls": "Reads and recalls", "tokens": "AI tokens"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -89,8 +86,9 @@ def event_list(request: PageRequest) -> HttpResponse:
         }
         for prefix, label in GROUPS.items()
     ]  # fmt: skip
+    events = [(event, event_words(event.type), event_nouns(event.object_kind)) for event in rows]
     context = {
-        "filter": wanted, "groups": groups, "events": [(event, event_words(event.type)) for event in rows],
+        "filter": wanted, "groups": groups, "events": events,
         "older": wanted.url(upto=str(rows[-1].id)) if more else "", "csv": wanted.url("/events.csv"),
         "first_page": wanted.url(),
     }  # fmt: skip
@@ -134,18 +132,3 @@ def event_csv(request: PageRequest) -> StreamingHttpResponse:
     response = StreamingHttpResponse(csv_lines(request.access, Filter.read(request.GET)), content_type="text/csv")
     response.headers["Content-Disposition"] = 'attachment; filename="events.csv"'
     return response
-
-
-@require_GET
-@page("read")
-def usage_page(request: PageRequest) -> HttpResponse:
-    """Draw how much the space was used in the last thirty days, by day and by tool."""
-    found = usage(request.access)
-    curve, memories, size = stored(request.access, found.days)
-    charts = [chart(words, found.days, found.series[name]) for name, words in DRAWN.items()]
-    context = {
-        "charts": charts, "storage": chart("Memories stored", found.days, curve), "actors": found.actors,
-        "memories": memories, "size": size, "tools": stored_by_tool(request.access),
-        "totals": [(words, found.total(name)) for name, words in DRAWN.items()],
-    }  # fmt: skip
-    return render(request, "events/usage.html", context)

@@ -7,5 +7,4 @@ from events import pages
 urlpatterns = [
     path("events", pages.event_list, name="event-list"),
     path("events.csv", pages.event_csv, name="event-csv"),
-    path("usage", pages.usage_page, name="usage-page"),
 ]

@@ -18,8 +18,7 @@ SERIES = {
     "recalls": ("memory.recalled", "memory.read", "memory.listed", "context.read"),
 }  # fmt: skip
 BY_DAY = """
-SELECT (at AT TIME ZONE %s)::date, type, actor_kind, actor_name, count(*),
-       coalesce(sum((details->>'tokens')::bigint) FILTER (WHERE details->>'tokens' ~ '^[0-9]{1,12}$'), 0)
+SELECT (at AT TIME ZONE %s)::date, type, actor_kind, actor_name, count(*)
 FROM events_event
 WHERE space_id = %s AND at >= %s
 GROUP BY 1, 2, 3, 4
@@ -52,20 +51,18 @@ def usage(access: Access, days: int = DAYS) -> Usage:
     today = timezone.localdate()
     found = Usage([today - timedelta(days=back) for back in range(days - 1, -1, -1)])
     place = {day: number for number, day in enumerate(found.days)}
-    found.series = {name: [0] * days for name in (*SERIES, "tokens")}
+    found.series = {name: [0] * days for name in SERIES}
     kinds = {kind: name for name, types in SERIES.items() for kind in types}
-    totals: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys((*SERIES, "tokens"), 0))
+    totals: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(SERIES, 0))
     since = timezone.now() - timedelta(days=days)
     with connection.cursor() as cursor:
         cursor.execute(BY_DAY, [timezone.get_current_timezone_name(), access.space_id, since])
-        for day, kind, actor_kind, actor, count, tokens in cursor.fetchall():
+        for day, kind, actor_kind, actor, count in cursor.fetchall():
             name = kinds.get(kind)
-            if day not in place or (name is None and not tokens):
+            if name is None or day not in place:
                 continue
-            counted = {name: count} if name else {}
-            for series, amount in (counted | {"tokens": tokens}).items():
-                found.series[series][place[day]] += amount
-                totals[actor or actor_kind][series] += amount
+            found.series[name][place[day]] += count
+            totals[actor or actor_kind][name] += count
     found.actors = dict(sorted(totals.items(), key=lambda item: -sum(item[1].values()))[:12])
     return found
 

@@ -17,6 +17,19 @@ WORDS = {
     "record.created": "stored a record", "record.updated": "changed a record", "record.deleted": "deleted a record",
     "record.read": "read records", "kv.set": "set a value", "kv.read": "read a value", "kv.deleted": "deleted a value",
     "dream.started": "began a dream", "dream.applied": "applied a dream", "dream.undone": "undid a dream",
+    "action.read": "looked at an action", "memory.purged": "cleared away what had expired",
+    "memory.restored": "restored an earlier version of", "memory.dreamed": "changed in a dream",
+    "conversation.imported": "stored a conversation", "conversation.read": "read a conversation",
+    "conversation.listed": "listed conversations", "conversation.handed_off": "handed a conversation over",
+    "journal.deleted": "deleted a page of the journal", "journal.redacted": "redacted the journal",
+    "dream.read": "looked at a dream", "dream.leased": "took a dream", "dream.lapsed": "let a dream lapse",
+    "dream.failed": "failed at a dream", "dream.ended": "ended a dream without changes",
+    "dream.cancelled": "cancelled a dream", "suggestion.created": "suggested something",
+    "suggestion.accepted": "accepted a suggestion", "suggestion.dismissed": "dismissed a suggestion",
+    "job.created": "began a long job", "job.succeeded": "finished a long job", "job.failed": "failed at a long job",
+    "job.cancelled": "stopped a long job", "job.retried": "tried a job again", "job.discarded": "gave a job up",
+    "grant.created": "let an assistant in", "grant.revoked": "disconnected an assistant",
+    "space.exported": "exported the space", "space.imported": "imported a space",
     "context.read": "asked for the context", "support.allowed": "let support look in",
     "support.ended": "ended the support visit", "support.entered": "looked in as support",
 }  # fmt: skip
@@ -24,6 +37,16 @@ GROUPS = {
     "memory.": "Memories", "journal.": "Journal", "record.": "Records", "kv.": "Key-value", "action.": "Actions",
     "dream.": "Dreams", "apikey.": "Keys", "member.": "People", "session.": "Sign-ins", "space.": "Space",
 }  # fmt: skip
+
+NOUNS = {
+    "memory": "memories", "journal": "journal pages", "kv": "values", "conversation": "conversations",
+    "apikey": "keys", "user": "people",
+}  # fmt: skip
+
+
+def event_nouns(kind: str) -> str:
+    """Return what several objects of a kind are called."""
+    return NOUNS.get(kind, f"{kind}s")
 
 
 def event_words(type: str) -> str:

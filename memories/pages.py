@@ -25,6 +25,7 @@ from memories.search import SearchQuery, search_memories, similar_memories
 from memories.services import memory_create, memory_locked, memory_update
 
 FOUND = 50
+CLOSE = 8  # as many as are shown for their meaning alone
 DASHBOARD = "dashboard"  # the source.tool of what a person writes here
 RESTORED = ("content", "type", "tags", "namespace", "metadata", "subject", "tier", "origin", "pinned", "source_ref",
             "expires_at")  # fmt: skip
@@ -63,13 +64,20 @@ def searched(access: Access, listing: Listing) -> dict[str, Any]:
     with space_transaction(access):
         rows = Memory.objects.visible_to(access).filter(id__in=[hit.memory_id for hit in found.hits])
         by_id = {memory.id: memory for memory in rows if memory.pinned or not listing.pinned}
+    close = 0
+    kept = []
+    for hit in found.hits:
+        # Everything is a little close in meaning to everything: after the nearest few, only matching words count.
+        words = hit.scores.get("keyword") or listing.mode == "semantic"
+        close += not words
+        if hit.memory_id in by_id and (words or close <= CLOSE):
+            kept.append(hit)
     shown = [
         {
             "memory": by_id[hit.memory_id], "text": marked(by_id[hit.memory_id].content, listing.q),
             "why": why_words(hit.scores),
         }
-        for hit in found.hits
-        if hit.memory_id in by_id
+        for hit in kept
     ]  # fmt: skip
     total = "1 memory found" if len(shown) == 1 else f"{len(shown)} memories found"
     if len(shown) == FOUND:

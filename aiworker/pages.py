@@ -1,0 +1,50 @@
+"""How much a space is used: what its tools wrote and read, what it stores, what AI models did for it."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from django.db.models import F, Sum
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from accounts.access import Access
+from accounts.pageviews import PageRequest, page
+from aiworker.models import AiUsage
+from events.charts import chart
+from events.usage import stored, stored_by_tool, usage
+
+DRAWN = {"writes": "Writes", "searches": "Searches", "recalls": "Reads and recalls"}
+
+
+def ai_usage(access: Access, days: list[date]) -> tuple[list[int], list[dict[str, Any]]]:
+    """Return the tokens of each day, and what each model came to: calls, tokens, cost in US dollars or None."""
+    rows = AiUsage.objects.visible_to(access).filter(day__gte=days[0] - timedelta(days=1))
+    tokens = F("input_tokens") + F("output_tokens")
+    by_day = dict(rows.values("day").annotate(sum=Sum(tokens)).values_list("day", "sum"))
+    models = rows.values("provider", "model", "purpose").annotate(
+        all_calls=Sum("calls"), tokens=Sum(tokens), micros=Sum("cost_micros")
+    )
+    listed = [
+        row | {"dollars": None if row["micros"] is None else row["micros"] / 1_000_000}
+        for row in models.order_by("-tokens")[:20]
+    ]
+    return [int(by_day.get(day, 0)) for day in days], listed
+
+
+@require_GET
+@page("read")
+def usage_page(request: PageRequest) -> HttpResponse:
+    """Draw how much the space was used in the last thirty days, by day, by tool and by model."""
+    access = request.access
+    found = usage(access)
+    curve, memories, size = stored(access, found.days)
+    tokens, models = ai_usage(access, found.days)
+    charts = [chart(words, found.days, found.series[name]) for name, words in DRAWN.items()]
+    context = {
+        "charts": [*charts, chart("AI tokens", found.days, tokens)], "actors": found.actors, "models": models,
+        "storage": chart("Memories stored", found.days, curve), "memories": memories, "size": size,
+        "tools": stored_by_tool(access),
+        "totals": [*((words, found.total(name)) for name, words in DRAWN.items()), ("AI tokens", sum(tokens))],
+    }  # fmt: skip
+    return render(request, "events/usage.html", context)

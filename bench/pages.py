@@ -1,0 +1,88 @@
+"""Pages: what each list page costs the server, in processor time and queries, for a space of 100,000 memories."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench._support import finish, percentile, service, space_new, table
+
+PAGES = [
+    "/home", "/memories", "/memories?tag=tag3", "/memories?view=timeline", "/memories/map", "/journal", "/records", "/kv", "/actions", "/dreams", "/connections", "/transfer", "/team",
+    "/usage", "/events", "/settings",
+]  # fmt: skip
+ALLOWED_MS = 100
+# Searching has a benchmark of its own (bench/search_latency.py), so these rows have no search entries.
+FILL = """
+INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at,
+                             updated_at, subject)
+SELECT %(space)s, 'mem_' || lpad(n::text, 16, '0'), 'Note ' || n || ' about the report and its deadline',
+       (ARRAY['semantic', 'episodic', 'procedural'])[1 + n %% 3], (ARRAY['claude', 'cursor', 'chatgpt'])[1 + n %% 3],
+       now() - n * interval '7 minutes', ARRAY['tag' || n %% 40, 'tag' || n %% 7], '{}', now() - n * interval '7 minutes',
+       now() - n * interval '7 minutes', CASE WHEN n %% 5 = 0 THEN 'Subject ' || n %% 30 ELSE '' END
+FROM generate_series(1, %(rows)s) n
+"""
+EVENTS = """
+INSERT INTO events_event (space_id, type, actor_kind, actor_id, actor_name, object_kind, object_ids, channel,
+                          request_id, details, at)
+SELECT %(space)s, (ARRAY['memory.created', 'memory.searched', 'memory.recalled'])[1 + n %% 3], 'key', n %% 5, 'Key '
+       || n %% 5, 'memory', ARRAY['mem_' || lpad(n::text, 16, '0')], 'rest', '', '{}', now() - n * interval '7 minutes'
+FROM generate_series(1, %(rows)s) n
+"""
+
+
+def processor_ms() -> float:
+    """Return the processor time that this process has used, ms."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return (used.ru_utime + used.ru_stime) * 1000
+
+
+def main() -> None:
+    """Fill a space, open each page many times, and say what it took; fail when a page takes too much."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=20)
+    chosen = parser.parse_args()
+    result: dict[str, Any] = {"memories": chosen.memories, "pages": {}}
+    rows = []
+    with service("pages"):
+        from django.db import connection
+        from django.test import Client
+        from django.test.utils import CaptureQueriesContext
+
+        from accounts.access import space_transaction
+        from accounts.models import Membership
+
+        access = space_new("pages")
+        with space_transaction(access), connection.cursor() as cursor:
+            cursor.execute(FILL, {"space": access.space_id, "rows": chosen.memories})
+            cursor.execute(EVENTS, {"space": access.space_id, "rows": chosen.memories})
+        owner = Membership.objects.select_related("user").get(space_id=access.space_id, role="owner").user
+        client = Client()
+        client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+        for path in PAGES:
+            assert client.get(path).status_code == 200, path
+            with CaptureQueriesContext(connection) as asked:
+                client.get(path)
+            taken = []
+            for _ in range(chosen.rounds):
+                before = processor_ms()
+                client.get(path)
+                taken.append(processor_ms() - before)
+            median, high = percentile(taken, 0.5), percentile(taken, 0.95)
+            result["pages"][path] = {"queries": len(asked), "cpu_ms": round(median, 1), "cpu_ms_95": round(high, 1)}
+            rows.append([path, len(asked), f"{median:.1f}", f"{high:.1f}"])
+    table(["page", "queries", "processor ms, median", "95th"], rows)
+    finish("pages", result)
+    slow = [path for path, figures in result["pages"].items() if figures["cpu_ms"] > ALLOWED_MS]
+    if slow:
+        sys.exit(f"More than {ALLOWED_MS} ms of processor time: {', '.join(slow)}")
+
+
+if __name__ == "__main__":
+    main()
