@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench._support import finish, percentile, service, space_new, table
 
 PAGES = [
-    "/home", "/memories", "/memories?tag=tag3", "/memories?view=timeline", "/memories/map", "/journal", "/records", "/kv", "/actions", "/dreams", "/connections", "/transfer", "/team",
+    "/home", "/memories", "/memories?tag=tag3", "/memories?view=timeline", "/memories/map", "/journal", "/records",
+    "/kv", "/actions", "/dreams", "/connections", "/transfer", "/team",
     "/usage", "/events", "/settings",
 ]  # fmt: skip
 ALLOWED_MS = 100
@@ -21,9 +22,10 @@ ALLOWED_MS = 100
 FILL = """
 INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at,
                              updated_at, subject)
-SELECT %(space)s, 'mem_' || lpad(n::text, 16, '0'), 'Note ' || n || ' about the report and its deadline',
+SELECT %(space)s, 'mem_' || lpad(n::text, 16, '0'), 'Note ' || n || ' about the report',
        (ARRAY['semantic', 'episodic', 'procedural'])[1 + n %% 3], (ARRAY['claude', 'cursor', 'chatgpt'])[1 + n %% 3],
-       now() - n * interval '7 minutes', ARRAY['tag' || n %% 40, 'tag' || n %% 7], '{}', now() - n * interval '7 minutes',
+       now() - n * interval '7 minutes', ARRAY['tag' || n %% 40, 'tag' || n %% 7], '{}',
+       now() - n * interval '7 minutes',
        now() - n * interval '7 minutes', CASE WHEN n %% 5 = 0 THEN 'Subject ' || n %% 30 ELSE '' END
 FROM generate_series(1, %(rows)s) n
 """
