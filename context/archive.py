@@ -80,6 +80,7 @@ LEFT_OUT = {
     "memories.SearchSpace": "made from the memories",
     "aiworker.Job": "work in progress",
     "aiworker.JobInput": "work in progress",
+    "aiworker.JobTurn": "work in progress",
     "aiworker.AiUsage": "the operator's bookkeeping",
     "actions.ActionCounter": "counted from the actions",
 }

@@ -219,7 +219,7 @@ def test_it_streams(people: People) -> None:
                 source_tool="x", source_timestamp=people.space.created_at, created_at=people.space.created_at,
                 updated_at=people.space.created_at,
             )
-            for number in range(2_000)
+            for _ in range(600)
         )  # fmt: skip
     pieces = [len(piece) for piece in archive_stream(access)]
     assert len(pieces) > 1

@@ -161,7 +161,7 @@ def world(people: People, clock: MovedClock) -> World:
 
 
 @settings(
-    max_examples=200, deadline=None, derandomize=True,
+    max_examples=100, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )  # fmt: skip
 @given(data=st.data())
