@@ -2,6 +2,7 @@
 
 import json
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, ValidationError, WithJsonSchema
@@ -14,6 +15,7 @@ from api.timestamps import timestamp_parse
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MAX_NUMBER_BITS = 1024  # beyond this a JSON number is no longer read alike by any two readers
 MAX_DEPTH = 32
+WRITTEN_OUT = 1e16  # from here on Python writes a float with an exponent
 
 
 class Body(BaseModel):
@@ -89,6 +91,16 @@ def _date(value: Any) -> date:
 Date = Annotated[date, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
 
 
+def _as_stored(value: float) -> float | int:
+    """Return a number as PostgreSQL gives it back: its decimal digits written out, and no negative zero.
+
+    So the answer to a write is the same text as the answer to a read.
+    """
+    if value == 0:
+        return 0.0
+    return int(Decimal(repr(value))) if abs(value) >= WRITTEN_OUT else value
+
+
 def _json_check(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
@@ -99,6 +111,8 @@ def _json_check(value: Any, depth: int) -> Any:
         return text_clean(value)
     if isinstance(value, bool) or value is None:
         return value
+    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+        value = _as_stored(value)
     if isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
         raise ValueError("It contains a number that is too large. Send it as a string.")
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

@@ -4,8 +4,8 @@ from functools import cache
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
+from api.openviews import safe_only
 from api.renderers import json_text
 from api.schema import document
 
@@ -16,13 +16,13 @@ def document_bytes() -> bytes:
     return json_text(document()).encode()
 
 
-@require_safe
+@safe_only
 def openapi(request: HttpRequest) -> HttpResponse:
     """Answer the OpenAPI document; needs no credential."""
     return HttpResponse(document_bytes(), content_type="application/json")
 
 
-@require_safe
+@safe_only
 def docs(request: HttpRequest) -> HttpResponse:
     """Show the OpenAPI document as a page on which requests can be tried."""
     return render(request, "api/docs.html")

@@ -1,6 +1,7 @@
 """From a request's key to its Access, in one statement that also opens the space to the transaction."""
 
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 
 from django.conf import settings
 from django.db import connection
@@ -40,7 +41,19 @@ def credential_from(request: HttpRequest) -> str | None:
 
 
 def client_ip(request: HttpRequest) -> str | None:
-    """Return the peer's address; behind proxies that the operator counts, the one they saw."""
+    """Return the peer's address; behind proxies that the operator counts, the one they saw.
+
+    What is no address, such as one with a port behind it, is none: the event log takes nothing else.
+    """
+    found = _address(request)
+    try:
+        # A zone (fe80::1%eth0) means nothing to another machine, and PostgreSQL has no place for it.
+        return str(ip_address(found.partition("%")[0])) if found else None
+    except ValueError:
+        return None
+
+
+def _address(request: HttpRequest) -> str | None:
     hops = settings.TRUSTED_PROXIES
     if hops:
         forwarded = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",") if part.strip()]

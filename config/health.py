@@ -6,9 +6,9 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.http import HttpRequest, JsonResponse
-from django.views.decorators.http import require_safe
 
 from api.errors import error_from, error_response
+from api.openviews import safe_only
 from apikeys.authentication import credential_from, key_authenticate
 from config.valkey import breaker, is_up
 from memories.models import Memory
@@ -33,7 +33,7 @@ def server_count() -> int:
     return counted
 
 
-@require_safe
+@safe_only
 def health(request: HttpRequest) -> JsonResponse:
     """Answer the state of the service; with a valid key, the count is that of its space."""
     key = credential_from(request)
@@ -59,13 +59,13 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse(body)
 
 
-@require_safe
+@safe_only
 def livez(request: HttpRequest) -> JsonResponse:
     """Answer 200 while this process serves requests."""
     return JsonResponse({"status": "ok"})
 
 
-@require_safe
+@safe_only
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database answers, 503 otherwise."""
     try:

@@ -1,14 +1,17 @@
 """Every address of the service."""
 
+import sys
+
 from django.conf import settings
 from django.contrib import admin
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import include, path
 from django.views.defaults import bad_request
 from django.views.generic import RedirectView
 
-from api.errors import ApiError, Invalid, NotFound, api_request, error_response
+from api.errors import ApiError, Invalid, NotFound, Unavailable, api_request, error_response
 from config import health
 from mcpserver.pages import ConnectView
 from mcpserver.transport import mcp
@@ -32,6 +35,7 @@ urlpatterns = [
     path("", include("actions.urls")),
     path("", include("dreams.urls")),
 ]
+TOKEN_PATHS = frozenset({"/oauth/token", "/oauth/revoke", "/oauth/register"})
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse | JsonResponse:
@@ -42,16 +46,23 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse | Json
 
 
 def failed(request: HttpRequest) -> HttpResponse | JsonResponse:
-    """Answer a failure that no view has met."""
+    """Answer a failure that no view has met; that the database is away is one of the service for a while only."""
+    away = isinstance(sys.exception(), OperationalError | InterfaceError)
+    error = Unavailable() if away else ApiError()
     if api_request(request):
-        return error_response(ApiError())
-    return render(request, "500.html", {"version": settings.VERSION}, status=500)
+        return error_response(error)
+    page = render(request, "500.html", {"version": settings.VERSION}, status=error.status)
+    for name, value in error.headers.items():
+        page.headers[name] = value
+    return page
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponse | JsonResponse:
     """Answer a request that the framework reads no further, such as one for another host."""
     if api_request(request):
         return error_response(Invalid("The request is not one that this service reads. Is its Host header right?"))
+    if request.path in TOKEN_PATHS:  # whose clients read nothing but the errors of RFC 6749, section 5.2
+        return JsonResponse({"error": "invalid_request", "error_description": "The form cannot be read."}, status=400)
     return bad_request(request, exception)
 
 

@@ -1,13 +1,31 @@
 """The append-only log of what happened in a space: who, what, which ids, from where, never any text."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from accounts.access import Access
 from accounts.models import Space
 from accounts.querysets import SpaceOwnedQuerySet
+
+LIMITED_KINDS = ("memory", "conversation", "job", "dream", "suggestion")
+
+
+class EventQuerySet(SpaceOwnedQuerySet["Event"]):
+    """Events, through an access."""
+
+    def visible_to(self, access: Access | None) -> Self:
+        """Return the events of the space; of what limits may hide, a limited access sees only its own doings.
+
+        An event names ids, and tells of each that it exists and who works with it.
+        """
+        rows = super().visible_to(access)
+        if access is None or not access.limited:
+            return rows
+        own = models.Q(actor_kind=access.actor_kind, actor_id=access.actor_id)
+        return rows.filter(own | ~models.Q(object_kind__in=LIMITED_KINDS))
 
 
 class Event(models.Model):
@@ -28,7 +46,7 @@ class Event(models.Model):
     request_id = models.CharField(max_length=64, blank=True)
     details = models.JSONField(default=dict)
 
-    objects: ClassVar = SpaceOwnedQuerySet.as_manager()
+    objects: ClassVar[Any] = EventQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["space", "at"], name="events_event_space_at")]

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.db import OperationalError
 from django.test import Client, RequestFactory
 
 from api.body import body_given
@@ -104,3 +105,62 @@ def test_a_post_that_needs_no_body_takes_an_empty_one(people: People, headers: d
     response = people.api().post("/v1/dreams/next-job", b"", headers=headers, content_type="")
 
     assert (response.status_code, response.json()["job"]) == (200, None)
+
+
+@pytest.mark.parametrize("path", ["/v1/health", "/v1/openapi.json", "/v1/docs"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_an_open_address_answers_another_method_with_the_envelope(path: str, method: str) -> None:
+    response = Client(enforce_csrf_checks=True).generic(method, path, "x")
+
+    assert (response.status_code, response.json()["error"]) == (405, "method_not_allowed")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_a_form_that_the_framework_does_not_read_is_an_error_of_oauth() -> None:
+    response = Client().post("/oauth/token", "a=1&" * 2_000, content_type="application/x-www-form-urlencoded")
+
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "shown"),
+    [("/v1/me", 503, "unavailable"), ("/accounts/login/", 503, "Something failed"), ("/mcp", 503, "unavailable")],
+)
+def test_a_database_that_is_away_is_no_fault_of_the_request(
+    people: People, monkeypatch: pytest.MonkeyPatch, path: str, status: int, shown: str
+) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise OperationalError("the server closed the connection")
+
+    client = Client(raise_request_exception=False, headers={"Authorization": f"Bearer {people.keys['owner']}"})
+    client.cookies["sessionid"] = "some"
+    monkeypatch.setattr("django.db.backends.utils.CursorWrapper.execute", away)
+
+    response = client.get(path)
+
+    assert response.status_code == status
+    assert shown in response.content.decode()
+    assert response.headers["Retry-After"] == "5"
+
+
+def test_numbers_are_answered_as_they_are_read_later(people: People) -> None:
+    numbers = b'{"big":1e308,"bigger":123456789012345678.5,"zero":-0.0,"small":1e-7,"one":1.0,"five":1E5}'
+    body = b'{"content":"n","type":"semantic","source":{"tool":"t"},"metadata":' + numbers + b"}"
+    made = people.api().post("/v1/memories", body)
+    read = people.api().get(f"/v1/memories/{made.json()['id']}")
+
+    assert json.dumps(made.json(), sort_keys=True) == json.dumps(read.json(), sort_keys=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "written"),
+    [("203.0.113.7", "203.0.113.7"), ("203.0.113.7:4711", None), ("_hidden", None), ("::1%e", "::1")],
+)
+def test_what_a_proxy_writes_instead_of_an_address_is_left_out(
+    people: People, settings: Any, seen: str, written: str | None
+) -> None:
+    settings.TRUSTED_PROXIES = 1
+
+    assert people.api().get("/v1/memories", headers={"X-Forwarded-For": seen}).status_code == 200
+    events = people.api().get("/v1/events", type="memory.listed", headers={"X-Forwarded-For": "203.0.113.9"}).json()
+    assert events["events"][0]["ip"] == written

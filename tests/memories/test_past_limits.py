@@ -84,3 +84,18 @@ def test_the_answer_to_a_put_goes_with_the_record(people: People) -> None:
     api.delete(f"/v1/records/tasks/{record['id']}")
 
     assert api.post("/v1/records/tasks", body, headers=once).status_code == 409
+
+
+@pytest.mark.parametrize("kind", MOVES)
+def test_the_log_tells_a_limited_key_only_of_its_own_doings(people: People, kind: str) -> None:
+    hidden = people.api().created(namespace="private", source={"tool": "secretary"}, type="episodic")
+    people.api().put("/v1/kv/prefs/a", {"value": 1})
+    people.api(kind).get("/v1/memories")
+
+    events = people.api(kind).get("/v1/events").json()["events"]
+
+    types = {event["type"] for event in events}
+    assert {"kv.set", "memory.listed"} <= types
+    assert "memory.created" not in types
+    assert people.api(kind).get("/v1/events", object=hidden["id"]).json()["events"] == []
+    assert people.api("member").get("/v1/events", object=hidden["id"]).json()["events"] != []
