@@ -13,6 +13,7 @@ from api import errors
 from api.openapi import agentstate, ai, core, dreams
 from api.openapi.operations import Operation, ref
 from api.views import ApiView
+from memories.transfer.schemas import IMPORT_TYPES
 
 OPERATIONS = core.OPERATIONS | agentstate.OPERATIONS | dreams.OPERATIONS | ai.OPERATIONS
 SHAPES = core.SHAPES | agentstate.SHAPES | dreams.SHAPES | ai.SHAPES
@@ -153,6 +154,8 @@ def request_body(operation: Operation, path: str) -> dict[str, Any] | None:
     """Return the request body, None for an operation without one."""
     if path == "/v1/import":
         content = {JSON: {"schema": ref("ImportFile")}, "application/x-ndjson": {"schema": {"type": "string"}}}
+        # Files of other products: text and zips, found out by their content or named by `format`.
+        content |= {media_type: {"schema": {"type": "string"}} for media_type in sorted(IMPORT_TYPES - set(content))}
         return {"required": True, "content": content}
     if operation.body is None:
         return None

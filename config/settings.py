@@ -402,7 +402,7 @@ for url in AI_BASE_URLS.values():
         raise ImproperlyConfigured("OMP_AI_BASE_URL must begin with http:// or https://.")
 AI_WAIT_SECONDS = env_int("OMP_AI_WAIT_SECONDS", 60)
 # A waiting request holds a thread of the web server; more than these answer 202 at once.
-AI_WAITING_REQUESTS = env_int("OMP_AI_WAITING_REQUESTS", 4)
+AI_WAITING_REQUESTS = env_int("OMP_AI_WAITING_REQUESTS", 8)
 AI_TIMEOUT_SECONDS = env_int("OMP_AI_TIMEOUT_SECONDS", 120, minimum=1)
 AI_RETRIES = env_int("OMP_AI_RETRIES", 3)
 AI_BACKOFF_MS = env_int("OMP_AI_BACKOFF_MS", 1_000)

@@ -139,6 +139,13 @@ SHAPES: dict[str, dict[str, Any]] = {
                 "items": obj({"index": COUNT, "id": OPTIONAL_TEXT, "error": TEXT, "message": TEXT}),
             },
         },
+        {
+            "format": TEXT,
+            "conversations": COUNT,
+            "ignored": {"type": "array", "items": TEXT},
+            "repaired": COUNT,
+            "extraction": OBJECT,
+        },
         examples=[{"imported": 142, "skipped": 3, "errors": []}],
     ),
     "Job": obj(

@@ -10,6 +10,13 @@ from memories.schemas import MemoryImport
 
 Conflict = Literal["skip", "overwrite", "duplicate"]
 MAX_VERSION = 1_000_000_000
+# Media types of import files: the protocol's own, and those of other products' files.
+IMPORT_TYPES = frozenset(
+    {
+        "application/json", "application/x-ndjson", "application/jsonl", "application/zip", "application/octet-stream",
+        "application/x-zip-compressed", "text/plain", "text/markdown", "text/csv", "text/tab-separated-values",
+    }
+)  # fmt: skip
 
 
 class ImportParams(ClosedBody):

@@ -23,15 +23,9 @@ from memories.transfer.export import export_stream
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.jobs import import_answer
 from memories.transfer.readers import NAMES, source_open
-from memories.transfer.schemas import ImportParams
+from memories.transfer.schemas import IMPORT_TYPES, ImportParams
 
 CONTENT_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson"}
-IMPORT_TYPES = frozenset(
-    {
-        "application/json", "application/x-ndjson", "application/jsonl", "application/zip", "application/octet-stream",
-        "application/x-zip-compressed", "text/plain", "text/markdown", "text/csv", "text/tab-separated-values",
-    }
-)  # fmt: skip
 IN_MEMORY = 1024 * 1024
 
 

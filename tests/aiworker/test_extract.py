@@ -194,13 +194,13 @@ def test_when_the_wait_is_over_the_answer_is_the_job(
     people.api().post(f"{response['Location']}/cancel")
 
 
-def test_only_some_requests_wait(people: People, provider: FakeProvider) -> None:
-    for _ in range(4):
-        assert ai_views.waiting.acquire(blocking=False)
+def test_only_some_requests_wait(people: People, provider: FakeProvider, settings: Settings) -> None:
+    places = settings.AI_WAITING_REQUESTS
+    assert all(ai_views.waiting.acquire(blocking=False) for _ in range(places))
     try:
         response = people.api().post("/v1/extract", body())
     finally:
-        for _ in range(4):
+        for _ in range(places):
             ai_views.waiting.release()
 
     assert response.status_code == 202
