@@ -8,8 +8,9 @@ from accounts.access import Access, space_transaction
 from aiworker.bulk import estimate_of
 from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
 from aiworker.models import Job
+from memories.transfer.archives import archive_is, archive_take
 from memories.transfer.importing import Outcome, chunks, import_chunk
-from memories.transfer.readers import Source, source_open
+from memories.transfer.readers import AUTO, Source, source_open
 
 OCTETS = "application/octet-stream"
 
@@ -20,6 +21,8 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
         for piece in job_inputs(access, job):
             progress.check_cancelled()
             file.write(piece)
+        if job.params["format"] in (None, AUTO) and archive_is(file):
+            return archive_take(access, file)
         source = source_open(file, job.params["format"], job.params.get("content_type", OCTETS))
         conflict = job.params["conflict"] or source.conflict or "skip"
         outcome = Outcome(**job.params.get("state", {}))

@@ -19,10 +19,11 @@ from api.idempotency import idempotent
 from api.views import ApiView
 from events.services import event_record
 from memories.schemas import ExportParams, query_params
+from memories.transfer.archives import archive_is, archive_take
 from memories.transfer.export import export_stream
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.jobs import import_answer
-from memories.transfer.readers import NAMES, source_open
+from memories.transfer.readers import AUTO, NAMES, source_open
 from memories.transfer.schemas import IMPORT_TYPES, ImportParams
 
 CONTENT_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson"}
@@ -98,6 +99,8 @@ class ImportView(ApiView):
                         params={"conflict": params.conflict, "format": params.format, "content_type": content_type},
                     )
                 )  # fmt: skip
+        if params.format in (None, AUTO) and archive_is(file):
+            return Response(archive_take(self.access, file))
         source = source_open(file, params.format, content_type)
         outcome = Outcome()
         with space_transaction(self.access):

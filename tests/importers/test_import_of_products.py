@@ -155,3 +155,16 @@ def test_another_space_gets_its_own_copy(people: People) -> None:
     assert answer["imported"] == 1
     with space_transaction(people.access()):
         assert Conversation.objects.count() == 1
+
+
+def test_an_archive_of_a_whole_space_is_found_out(people: People) -> None:
+    people.api().created()
+    people.api().post("/v1/conversations", {"model": "chatgpt", "messages": [{"role": "user", "content": "Hi"}]})
+    archive = b"".join(people.api().get("/v1/space/export").streaming_content)
+
+    answer = people.api("outsider").post("/v1/import", archive, content_type="application/zip").json()
+
+    assert (answer["format"], answer["conversations"], answer["errors"]) == ("archive", 1, [])
+    assert answer["imported"] >= 2
+    assert people.api("outsider").get("/v1/memories").json()["total"] == 1
+    assert people.api("outsider").get("/v1/conversations").json()["total"] == 1
