@@ -16,7 +16,8 @@ from tests.factories import key_create, member_create, memory_make
 from tests.pages.team import Team
 
 LISTS = [
-    "/home", "/memories", "/memories?view=timeline", "/memories?q=number&mode=keyword", "/memories/map", "/journal", "/records",
+    "/home", "/memories", "/memories?view=timeline", "/memories?q=number&mode=keyword", "/memories/map",
+    "/journal", "/records",
     "/records/in?name=tasks", "/kv?ns=mail", "/actions", "/dreams", "/connections", "/transfer", "/team", "/usage",
     "/events",
 ]  # fmt: skip
