@@ -12,7 +12,7 @@ import pytest
 from django.apps import apps
 
 from accounts.access import space_set, space_transaction
-from accounts.models import Space, SpaceDeletion
+from accounts.models import Role, Space, SpaceDeletion
 from actions.models import Action
 from context.archive import LEFT_OUT, SECTIONS, archive_stream
 from dreams.models import DreamRun
@@ -21,7 +21,7 @@ from tests.actions.queue import access_with, moved, proposed
 from tests.clock import MovedClock
 from tests.context.test_forget import everything
 from tests.dreams.night import Night
-from tests.factories import Api, People, key_create
+from tests.factories import Api, People, key_create, member_create
 
 EXPORT, IMPORT = "/v1/space/export", "/v1/space/import"
 ZIP = "application/zip"
@@ -230,7 +230,7 @@ class TestDelete:
     def test_the_owner_deletes_everything_and_a_receipt_stays(self, people: People, clock: MovedClock) -> None:
         lived_in(people, clock)
         people.api("outsider").created(content="stays here")
-        owner, space_id = people.api("decide"), people.space.pk
+        owner, space_id = people.api(), people.space.pk
 
         response = owner.delete("/v1/space", confirm="Team")
 
@@ -250,14 +250,14 @@ class TestDelete:
 
     def test_without_the_name_nothing_happens(self, people: People) -> None:
         for query in ({}, {"confirm": "team"}, {"confirm": "Elsewhere"}):
-            refused = people.api("decide").delete("/v1/space", **query)
+            refused = people.api().delete("/v1/space", **query)
             assert refused.status_code == 422
             assert list(refused.json()["details"]["fields"]) == ["confirm"]
         assert Space.objects.filter(pk=people.space.pk).exists()
 
     def test_it_is_the_owners(self, people: People) -> None:
-        member = Api(key_create(people.space, people.member, scopes={"actions:decide"}))
-        for api in (people.api(), people.api("member"), people.api("read"), member):
+        admin = Api(key_create(people.space, member_create(people.space, "admin@example.com", Role.ADMIN)))
+        for api in (people.api("member"), people.api("read"), people.api("decide"), admin):
             assert api.delete("/v1/space", confirm="Team").status_code == 403
 
 
@@ -265,5 +265,5 @@ class TestDelete:
 def test_a_deleted_spaces_texts_are_nowhere(people: People, clock: MovedClock) -> None:
     people.api().post("/v1/memories/remember", {"text": "xylophonist"}, headers={"Idempotency-Key": "x"})
     assert "xylophonist" in everything()
-    people.api("decide").delete("/v1/space", confirm="Team")
+    people.api().delete("/v1/space", confirm="Team")
     assert "xylophonist" not in everything()

@@ -32,7 +32,6 @@ UNSCOPED = {
     "GET /v1/actions": "any actions scope reads the queue",
     "GET /v1/actions/{action_id}": "any actions scope reads the queue",
     "POST /v1/actions/{action_id}/transition": "the move decides",
-    "DELETE /v1/space": "the owner's",
     "GET /v1/context": "each section needs its own scope",
     "POST /v1/memories/forget": "each kind of thing needs its own scope",
     "GET /v1/dreams": "dreams or actions:decide reads them",
