@@ -23,6 +23,7 @@ from api.errors import ApiError, Invalid
 from api.schemas import State, parse
 from api.timestamps import timestamp_parse
 from context.archive import FORMAT, FORMAT_VERSION, SECTIONS, Section, archive_allowed
+from context.archiverows import column_check, memory_check, row_check
 from dreams.models import LIVE as LIVE_DREAMS
 from dreams.models import DreamRun
 from events.models import Event
@@ -30,7 +31,6 @@ from events.services import event_record
 from memories.indexing import index_memories
 from memories.models import Memory
 from memories.quota import quota_take
-from memories.schemas import MemoryCreate
 from memories.tiers import CoreRoom
 
 MAX_LINE = 2 * 1024 * 1024
@@ -170,17 +170,12 @@ class Restorer:
             row.status, row.lease_until = DreamRun.Status.CANCELLED, None
         elif isinstance(row, Event):
             row.channel = "import"
+        row_check(row)
         return row
 
     def _memory(self, row: Memory) -> None:
         """Hold a memory to the rules of a create; leave out what only its old server knew."""
-        source = {"tool": row.source_tool, "session_id": row.source_session_id, "user_id": row.source_user_id}
-        given = {
-            "content": row.content, "type": row.type, "source": source, "tags": row.tags, "namespace": row.namespace,
-            "metadata": row.metadata, "subject": row.subject, "tier": row.tier, "origin": row.origin,
-            "pinned": row.pinned, "source_ref": row.source_ref,
-        }  # fmt: skip
-        parse(MemoryCreate, given)
+        memory_check(row)
         row.apikey_id, row.remembered = None, False
         if row.superseded_by is not None:
             self.merged[row.id] = row.superseded_by
@@ -244,6 +239,7 @@ def _value(column: Any, value: Any) -> Any:
     if isinstance(column, CharField | TextField) and not isinstance(value, str):
         raise ValueError("no text")
     value = column.to_python(value)
+    column_check(column, value)
     column.run_validators(value)
     if column.choices and value not in {choice for choice, _ in column.flatchoices}:
         raise ValueError("no choice")

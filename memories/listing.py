@@ -69,7 +69,9 @@ class Listing:
         for name, values in allowed.items():
             if getattr(listing, name) not in values:
                 raise Invalid(f"There is no such {name}. Go back to the memories and choose again.")
-        if any("\x00" in value for value in [listing.q, listing.tool, *listing.tags, listing.subject]):
+        if any(
+            "\x00" in value for value in [listing.q, listing.tool, *listing.tags, listing.subject, listing.namespace]
+        ):
             raise Invalid("The address is damaged. Go back to the memories and choose again.")
         return listing
 

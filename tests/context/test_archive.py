@@ -161,6 +161,7 @@ class TestRoundTrip:
         assert answer.status_code == 200, answer.content
         assert [(e["file"], e["index"]) for e in answer.json()["errors"]] == [
             ("memories", 0),
+            ("memories", 1),
             ("memories", 2),
             ("memories", 3),
         ]
@@ -169,6 +170,22 @@ class TestRoundTrip:
             assert set(Action.objects.filter(space=people.other).values_list("status", flat=True)) == {"cancelled"}
             assert DreamRun.objects.get(space=people.other).status == "cancelled"
             assert not Memory.objects.filter(space=people.other, apikey_id__isnull=False).exists()
+
+    def test_rows_that_no_page_could_show_do_not_come_in(self, people: People, clock: MovedClock) -> None:
+        lived_in(people, clock)
+        files = contents(exported(people.api()))
+        files["memory_versions.ndjson"][0]["fields"] = {}
+        files["dreams.ndjson"][0]["id"] = ""
+        files["records.ndjson"][0]["collection"] = ""
+        files["kv.ndjson"][0]["ns"] = ""
+        files["conversations.ndjson"][0]["messages"] = ["nothing"]
+        other = empty_space(people)
+
+        answer = other.post(IMPORT, packed(files), content_type=ZIP).json()
+
+        faulty = {error["file"] for error in answer["errors"] if error["index"] == 0}
+        assert faulty == {"memory_versions", "dreams", "records", "kv", "conversations"}
+        assert other.post("/v1/memories/forget", {"query": "anything", "dry_run": True}).status_code == 200
 
 
 def packed(files: dict[str, Any]) -> bytes:
