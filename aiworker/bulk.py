@@ -21,14 +21,14 @@ from aiworker.providers import key_for, provider_of
 from aiworker.providers.base import ProviderError, Usage
 from aiworker.sealing import key_open, key_seal
 from aiworker.segments import OVERLAP_CHARS, PART_CHARS
-from aiworker.usage import CHARS_PER_TOKEN, cost_micros, cost_present
+from aiworker.usage import BYTES_PER_TOKEN, cost_micros, cost_present
 from aiworker.work import Desk, Material
 from api.errors import NotFound
 from conversations.models import Conversation
 from conversations.schemas import ExtractMany
 from conversations.services import transcript_of
 
-PROMPT_TOKENS = len(EXTRACT) // CHARS_PER_TOKEN + 250  # instructions, schema and frame of one request
+PROMPT_TOKENS = len(EXTRACT) // BYTES_PER_TOKEN + 250  # instructions, schema and frame of one request
 ANSWER_TOKENS = 400  # of a usual part
 NUMBERING = 1.1  # segments are numbered
 TURN_SECONDS = 30.0
@@ -63,7 +63,7 @@ def estimate_of(access: Access, ids: list[str] | None, provider: str | None = No
     with closing(provider_of(name, "estimate")) as client:
         model = client.model
     requests = number + volume // (PART_CHARS - OVERLAP_CHARS)
-    usage = Usage(round(volume / CHARS_PER_TOKEN * NUMBERING) + requests * PROMPT_TOKENS, requests * ANSWER_TOKENS)
+    usage = Usage(round(volume / BYTES_PER_TOKEN * NUMBERING) + requests * PROMPT_TOKENS, requests * ANSWER_TOKENS)
     return {
         "conversations": number, "provider": name, "model": model, "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens, "cost_usd": cost_present(cost_micros(model, usage)),

@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from accounts.access import Access, space_transaction
@@ -31,16 +30,13 @@ ON CONFLICT (space_id, day, provider, model, purpose) DO UPDATE SET
   output_tokens = total.output_tokens + excluded.output_tokens,
   cost_micros = total.cost_micros + excluded.cost_micros
 """
-CHARS_PER_TOKEN = 4  # of Latin text; a character of a denser script is about a token
+BYTES_PER_TOKEN = 4  # about right in every script: a character of a denser one has more bytes and more tokens
 
 
 def _prices(model: str) -> tuple[Decimal, Decimal] | None:
     if settings.AI_PRICES:
-        try:
-            price_in, price_out = (Decimal(part) for part in settings.AI_PRICES.split(","))
-        except (ValueError, ArithmeticError):
-            raise ImproperlyConfigured("OMP_AI_PRICES must be two numbers with a comma, such as 0.25,2.") from None
-        return price_in, price_out
+        price_in, price_out = settings.AI_PRICES
+        return Decimal(price_in), Decimal(price_out)
     name = max((name for name in PRICES if model.startswith(name)), key=len, default=None)
     return (Decimal(PRICES[name][0]), Decimal(PRICES[name][1])) if name else None
 
@@ -65,9 +61,3 @@ def usage_add(*, access: Access, provider: str, model: str, purpose: str, usage:
     tokens = (usage.input_tokens, usage.output_tokens, cost_micros(model, usage))
     with space_transaction(access), connection.cursor() as cursor:
         cursor.execute(ADD, [*who, *tokens])
-
-
-def tokens_estimate(text: str) -> int:
-    """Return about how many tokens a text has."""
-    ascii_chars = sum(map(str.isascii, text)) if not text.isascii() else len(text)
-    return ascii_chars // CHARS_PER_TOKEN + (len(text) - ascii_chars) + 1

@@ -5,6 +5,7 @@ A value that cannot be read stops the start with one sentence that names the var
 """
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -406,7 +407,10 @@ AI_WAITING_REQUESTS = env_int("OMP_AI_WAITING_REQUESTS", 8)
 AI_TIMEOUT_SECONDS = env_int("OMP_AI_TIMEOUT_SECONDS", 120, minimum=1)
 AI_RETRIES = env_int("OMP_AI_RETRIES", 3)
 AI_BACKOFF_MS = env_int("OMP_AI_BACKOFF_MS", 1_000)
-AI_PRICES = env_str("OMP_AI_PRICES")  # "input,output" in US dollars for a million tokens, when the model's is unknown
+# "input,output" in US dollars for a million tokens, for models whose price is not known here.
+AI_PRICES = tuple(env_list("OMP_AI_PRICES"))
+if AI_PRICES and (len(AI_PRICES) != 2 or not all(re.fullmatch(r"\d+(\.\d+)?", price) for price in AI_PRICES)):
+    raise ImproperlyConfigured("OMP_AI_PRICES must be two numbers with a comma between them, such as 0.25,2.")
 
 # Celery. Messages carry ids only; PostgreSQL holds the state, so a lost message is found again by the sweep.
 # Celery's name for the number of the logical database of a socket is another one.

@@ -62,16 +62,19 @@ def read_foreign(file: BinaryIO, format: str, report: Report) -> Iterator[Record
 def _zip(archive: ZipFile, format: str, report: Report) -> Iterator[Record]:
     """Yield the records of every member that can be read, in the order of their names."""
     wanted: list[ZipInfo] = []
+    ignored: list[str] = []
     for member in sorted(archive.infolist(), key=lambda member: member.filename):
         name = member.filename.rpartition("/")[2].lower()
         hidden = any(part.startswith((".", "__MACOSX")) for part in member.filename.split("/"))
         if member.is_dir():
             continue
         if hidden or name in BESIDE or not name.endswith(READ):
-            if len(report.ignored) < MAX_IGNORED:
-                report.ignored.append(member.filename[:200])
+            ignored.append(member.filename[:200])
         else:
             wanted.append(member)
+    report.ignored += ignored[:MAX_IGNORED]
+    if len(ignored) > MAX_IGNORED:
+        report.ignored.append(f"and {len(ignored) - MAX_IGNORED} more")
     if not wanted:
         raise Invalid.field("body", "The zip holds no file that can be imported.")
     return chain.from_iterable(_member(archive, member, format, report) for member in wanted)

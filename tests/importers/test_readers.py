@@ -395,6 +395,14 @@ class TestZips:
         with pytest.raises(ApiError):
             read(content, "zip")
 
+    def test_many_files_left_aside_are_counted(self) -> None:
+        report = Report()
+
+        read(zipped({f"{n:03}.png": b"x" for n in range(130)} | {"a.md": b"Text"}), "zip", report)
+
+        assert len(report.ignored) == 101
+        assert report.ignored[-1] == "and 30 more"
+
     def test_a_zip_in_a_zip_is_named_and_not_opened(self) -> None:
         report = Report()
 
