@@ -164,3 +164,11 @@ def test_what_a_proxy_writes_instead_of_an_address_is_left_out(
     assert people.api().get("/v1/memories", headers={"X-Forwarded-For": seen}).status_code == 200
     events = people.api().get("/v1/events", type="memory.listed", headers={"X-Forwarded-For": "203.0.113.9"}).json()
     assert events["events"][0]["ip"] == written
+
+
+@pytest.mark.parametrize("name", ["q", "tool", "tag", "subject", "namespace", "cursor", "type", "tier", "mode", "view"])
+def test_a_page_with_a_damaged_filter_says_so(people: People, name: str) -> None:
+    client = Client()
+    client.force_login(people.owner)
+
+    assert client.get(f"/memories?{name}=%00").status_code == 422
