@@ -96,7 +96,11 @@ def test_killed_parts_are_noticed_and_restarted(run: Runs) -> None:
         (("postgres", "-D"), "PostgreSQL has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
         (("valkey-server",), "Valkey has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
         (("embedded.web",), "The web server has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
-        (("celery", "worker"), "The Celery worker has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
+        (("celery", "embed"), "The Celery worker has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
+        (
+            ("celery", "ai,import"),
+            "The Celery worker for jobs has ended: it was killed by SIGKILL. It is started again in 0.5 s.",
+        ),
         (("celery", "beat"), "Celery beat has ended: it was killed by SIGKILL. It is started again in 0.5 s."),
     ):
         victim = service.child(*words)
