@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
 
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 SILENT_SECONDS = 30  # without a sign of life for so long, a running job's worker is taken for dead
 WAITING_SECONDS = 300  # queued for so long, a job's message is taken for lost; a second one does no harm
+ENDED_KEPT = timedelta(days=30)
 PIECE_BYTES = 1024 * 1024
 KEPT_FROM = 1_000_000  # inputs from this number on are what a job's function keeps for its next attempt
 OPEN = (Job.Status.QUEUED, Job.Status.RUNNING)
@@ -350,6 +352,12 @@ def jobs_sweep() -> int:
             if job is not None and job.kind in KINDS:
                 job_enqueue(job)
     return len(lost)
+
+
+def jobs_purge(access: Access) -> int:
+    """Delete the jobs of a space that ended long ago; return how many."""
+    ended = Job.objects.visible_to(access).filter(finished_at__lt=timezone.now() - ENDED_KEPT)
+    return int(ended.delete()[0])
 
 
 def jobs_dead() -> list[tuple[int, str, str, int, Any]]:

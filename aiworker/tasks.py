@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from accounts.sweeping import spaces_sweep
 from aiworker import fairness, jobs
 from aiworker.embedding import tasks as embedding_tasks
 
@@ -18,3 +19,9 @@ def jobs_run(space_id: int, job_id: str) -> None:
 def jobs_sweep() -> None:
     """Send the messages of lost jobs again."""
     jobs.jobs_sweep()
+
+
+@shared_task(name="jobs.purge")
+def jobs_purge() -> None:
+    """Delete jobs that ended long ago."""
+    spaces_sweep(jobs.jobs_purge)

@@ -445,6 +445,7 @@ CELERY_BEAT_SCHEDULE = {
     "dreams-purge": {"task": "dreams.purge", "schedule": crontab(minute="20")},
     "actions-expire": {"task": "actions.expire", "schedule": 60.0},
     "jobs-sweep": {"task": "jobs.sweep", "schedule": 30.0},
+    "jobs-purge": {"task": "jobs.purge", "schedule": crontab(minute=40, hour=3)},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 

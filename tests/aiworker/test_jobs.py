@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from aiworker import jobs
 from aiworker.jobaccess import access_load, access_save
 from aiworker.jobs import JobStopped, Kind, Progress, job_create, job_inputs, job_run, jobs_sweep
 from aiworker.models import Job, JobInput
+from aiworker.tasks import jobs_purge
 from api.errors import AiError, Unauthorized
 from apikeys.models import ApiKey
 from config.celery import app
@@ -248,6 +250,25 @@ def test_the_sweep_sends_lost_messages_again(people: People) -> None:
 
     assert queued() == before + 2
     assert reread(people, fresh).alive_at is None
+
+
+def test_jobs_that_ended_long_ago_are_purged(people: People) -> None:
+    old, recent = make(people, "echo"), make(people, "echo")
+    run(old)
+    run(recent)
+    age(people, old, finished_at=timezone.now() - jobs.ENDED_KEPT - timedelta(minutes=1))
+
+    jobs_purge()
+
+    with space_transaction(people.access()):
+        assert [job.id for job in Job.objects.visible_to(people.access())] == [recent.id]
+
+
+def test_a_job_of_an_assistant_ends_with_its_grant(people: People) -> None:
+    saved = access_save(replace(people.access("member"), actor_kind="grant", actor_id="4711"))
+
+    with pytest.raises(Unauthorized):
+        access_load(saved)
 
 
 @pytest.mark.usefixtures("broken_broker")

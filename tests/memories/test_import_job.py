@@ -132,3 +132,30 @@ def test_goes_on_after_the_worker_was_killed(people: People, monkeypatch: pytest
         assert Memory.objects.visible_to(people.access()).count() == count - 1
         assert not JobInput.objects.visible_to(people.access()).exists()
     assert "no type" not in json.dumps(done.result)
+
+
+def child(*words: str) -> dict[str, float]:
+    """Return what a process of its own measured."""
+    command = [sys.executable, "-W", "ignore", "-m", "bench.transfer", "--child", *words]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True, timeout=300)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_neither_import_nor_export_grows_with_the_file(people: People) -> None:
+    """`make bench-transfer` does the same with 100,000 memories."""
+    peaks = []
+    for count in (500, 4_000):
+        job_id = people.api().post("/v1/import", {"memories": records(count)}, headers=ASYNC, conflict="duplicate")
+        job_id = job_id.json()["id"]
+        peaks.append(child("work", job_id, str(people.space.pk))["peak_mib"])
+        assert job_of(people, job_id).result["imported"] == count
+
+    exported = child("read", str(people.space.pk))
+
+    assert peaks[1] < peaks[0] + 40, "MiB"
+    assert max(peaks) < 300
+    assert exported["peak_mib"] < 150
+    assert exported["mib"] > 1
