@@ -133,7 +133,6 @@ class Memory(models.Model):
     )  # fmt: skip
     superseded_by = models.CharField(max_length=20, null=True, help_text="The fact that this one was merged into.")
     dreamed_at = models.DateTimeField(null=True, help_text="When a dream last changed it.")
-    parent_id = models.CharField(max_length=20, null=True, help_text="The memory that this one was extracted from.")
 
     objects: ClassVar[MemoryQuerySet] = MemoryQuerySet.as_manager()  # type: ignore[assignment]
 

@@ -146,12 +146,6 @@ class Migration(migrations.Migration):
                 ("recall_count", models.PositiveIntegerField(db_default=0, default=0)),
                 ("last_recalled_at", models.DateTimeField(null=True)),
                 (
-                    "parent_id",
-                    models.CharField(
-                        help_text="The memory that this one was extracted from.", max_length=20, null=True
-                    ),
-                ),
-                (
                     "space",
                     models.ForeignKey(
                         db_index=False,
