@@ -171,6 +171,11 @@ class Applier:
         drops = [self._changeable(id) for id in change.drop_ids]
         if len({text_normal(memory.subject) for memory in [keep, *drops]}) > 1:
             raise Rejected("other_subject", "Only facts with the same subject are merged.")
+        if keep.expires_at and any(
+            memory.expires_at is None or memory.expires_at > keep.expires_at for memory in drops
+        ):
+            # What is merged into a fact would be gone with it.
+            raise Rejected("expiry_too_soon", "The fact that stays expires before one that would go.")
         text = change.text if change.text is not None else keep.content
         rewritten = text != keep.content
         if rewritten and fact_protected(keep):

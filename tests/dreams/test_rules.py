@@ -15,6 +15,7 @@ from tests.dreams.night import Night
 from tests.factories import People
 
 ELSEWHERE = "mem_0000000000000000"
+DAY = timedelta(days=1)
 
 
 def protected(night: Night) -> dict[str, str]:
@@ -108,6 +109,16 @@ class TestMerge:
         old(night)
         changes = [{"op": "merge", "keep_id": night.ids[0], "drop_ids": [id]} for id in ids.values()]
         assert night.rejected(*changes) == ["protected"] * 3
+
+    def test_a_fact_is_not_merged_into_one_that_expires_before_it(self, night: Night) -> None:
+        soon = night.remember("Anna lives in Bonn since 2019", expires_at=timestamp_format(night.clock.at + 3 * DAY))
+        later = night.remember("Anna, in Bonn since 2019", expires_at=timestamp_format(night.clock.at + 9 * DAY))
+        lasting = night.remember("Since 2019 Anna lives in Bonn")
+        old(night)
+        into_soon = [{"op": "merge", "keep_id": soon, "drop_ids": [id]} for id in (later, lasting)]
+        outcome = night.dream(*into_soon, {"op": "merge", "keep_id": later, "drop_ids": [soon]})
+        assert (outcome["applied"], outcome["rejected"]) == (1, [(0, "expiry_too_soon"), (1, "expiry_too_soon")])
+        assert [night.fact(id).status for id in (soon, later, lasting)] == ["superseded", "active", "active"]
 
     def test_a_fact_is_not_merged_into_itself(self, night: Night) -> None:
         keep, drop = self.pair(night)

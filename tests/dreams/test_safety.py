@@ -146,6 +146,9 @@ def check_rules(world: World, before: dict[str, Memory], outcome: dict[str, Any]
         while survivor.superseded_by is not None:
             survivor = after[survivor.superseded_by]
         assert survivor.status == "active"
+        if survivor is not after[id] and survivor.expires_at is not None:
+            assert before[id].expires_at is not None, "what is merged lasts as long as before"
+            assert survivor.expires_at >= before[id].expires_at
         assert keeps_details(survivor.content, [before[id].content])
         assert survivor.subject == before[id].subject
     for id in after.keys() - before.keys():
