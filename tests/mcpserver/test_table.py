@@ -62,18 +62,62 @@ HINTS = {
     (False, False, False): {"action_transition"},
 }
 #: What the answers hold, in their order where the notice comes first.
-MEMORY = (
-    "id content type source tags namespace created_at updated_at expires_at metadata tier subject origin pinned "
-    "source_ref status channel version recall_count last_recalled_at text"
-).split()
-ACTION = (
-    "id class summary status proposed_by expires_at payload preconditions meta idempotency_key decided_by receipt "
-    "history created_at updated_at"
-).split()
-RECORD = "id collection key status due_at data origin version created_at updated_at".split()
-ENTRY = "kind date summary decisions open_loops source_refs version created_at updated_at".split()
+MEMORY = [
+    "id",
+    "content",
+    "type",
+    "source",
+    "tags",
+    "namespace",
+    "created_at",
+    "updated_at",
+    "expires_at",
+    "metadata",
+    "tier",
+    "subject",
+    "origin",
+    "pinned",
+    "source_ref",
+    "status",
+    "channel",
+    "version",
+    "recall_count",
+    "last_recalled_at",
+    "text",
+]
+ACTION = [
+    "id",
+    "class",
+    "summary",
+    "status",
+    "proposed_by",
+    "expires_at",
+    "payload",
+    "preconditions",
+    "meta",
+    "idempotency_key",
+    "decided_by",
+    "receipt",
+    "history",
+    "created_at",
+    "updated_at",
+]
+RECORD = ["id", "collection", "key", "status", "due_at", "data", "origin", "version", "created_at", "updated_at"]
+ENTRY = ["kind", "date", "summary", "decisions", "open_loops", "source_refs", "version", "created_at", "updated_at"]
+CONTEXT = ["today", "generated_at", "space", "core", "records", "actions", "journal", "kv", "dream", "truncated"]
 ANSWERS: dict[str, list[str]] = {
-    "get_context": "today generated_at space core records actions journal kv dream truncated".split(),
+    "get_context": [
+        "today",
+        "generated_at",
+        "space",
+        "core",
+        "records",
+        "actions",
+        "journal",
+        "kv",
+        "dream",
+        "truncated",
+    ],
     "remember": [*MEMORY, "deduplicated"],
     "recall": ["memories"],
     "forget": ["dry_run", "memories", "records", "journal", "previews"],
@@ -159,7 +203,19 @@ def test_answer_of_a_dream_job(people: People) -> None:
     assert list(answer)[:1] == ["notice"]
     assert set(answer) == {"notice", "job", "due"}
     assert set(answer["job"]) == {"run_id", "instructions", "input", "output_schema", "max_changes"}
-    facts = "id version text subject tier tags origin pinned age_days recall_count protected".split()
+    facts = [
+        "id",
+        "version",
+        "text",
+        "subject",
+        "tier",
+        "tags",
+        "origin",
+        "pinned",
+        "age_days",
+        "recall_count",
+        "protected",
+    ]
     assert answer["job"]["input"]["facts"]
     assert all(set(fact) == set(facts) for fact in answer["job"]["input"]["facts"])
 

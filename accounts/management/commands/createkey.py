@@ -12,11 +12,26 @@ from accounts.access import Access, space_set
 from accounts.permissions import scopes_parse
 from accounts.services import user_with_space
 from apikeys.services import apikey_create
+from memories.models import Memory
+
+MAX_NAME = 100
 
 
 def comma_list(text: str) -> list[str]:
     """Return the parts of a comma-separated list, blanks left out."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def limits_check(options: dict[str, Any]) -> None:
+    """Raise CommandError for a name, a limit or a type that no key can have."""
+    for option in ("space", "name", "tool", "read_tools", "namespaces"):
+        given = options[option]
+        values = given if isinstance(given, list) else [] if given is None else [given]
+        if not all(value.strip() and len(value) <= MAX_NAME for value in values):
+            raise CommandError(f"--{option.replace('_', '-')} takes 1 to {MAX_NAME} characters for each name.")
+    unknown = set(options["types"] or ()) - set(Memory.Type.values)
+    if unknown:
+        raise CommandError(f"--types takes {', '.join(Memory.Type.values)}; there is no {sorted(unknown)[0]!r}.")
 
 
 class Command(BaseCommand):
@@ -45,8 +60,9 @@ class Command(BaseCommand):
             raise CommandError(f"{options['email']!r} is no e-mail address.") from None
         except ValueError as error:
             raise CommandError(str(error)) from None
-        if not options["space"].strip() or len(options["space"]) > 100:
-            raise CommandError("--space must be a name of 1 to 100 characters.")
+        limits_check(options)
+        if not scopes:
+            raise CommandError("--scopes must name at least one scope: a key without any could do nothing.")
         with transaction.atomic():
             user, space, _ = user_with_space(email=options["email"], password=None, space_name=options["space"])
             space_set(space.pk)
