@@ -62,8 +62,9 @@ def test_limits() -> None:
     )  # fmt: skip
 
     assert (access.write_tool, access.actor_name) == ("cursor", "cursor")
-    assert access.read_tools == {"cursor", "claude"}
-    assert (access.namespaces, access.types) == ({"project:a"}, {"semantic"})
+    assert access.read_tools == frozenset({"cursor", "claude"})
+    assert access.namespaces == frozenset({"project:a"})
+    assert access.types == frozenset({"semantic"})
 
 
 @pytest.mark.django_db
