@@ -66,7 +66,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 def validate_timezone(value: str) -> None:
     """Refuse what is no IANA time zone name."""
-    if value not in available_timezones():
+    if value not in available_timezones() - {"Factory", "localtime"}:
         raise ValidationError("Use an IANA time zone name such as Europe/Berlin.")
 
 

@@ -1,6 +1,7 @@
 """Shared parts of request models: strict pydantic types that say in words what is wrong with a value."""
 
 import json
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, TypeVar
@@ -77,11 +78,14 @@ def _timestamp(value: Any) -> datetime:
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
+DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)  # fromisoformat alone would read weeks as well
+
+
 def _date(value: Any) -> date:
     if isinstance(value, date):
         return value
     try:
-        if not isinstance(value, str) or len(value) != 10 or not value.isascii():
+        if not isinstance(value, str) or not DAY.fullmatch(value):
             raise ValueError
         return date.fromisoformat(value)
     except ValueError:

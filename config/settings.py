@@ -463,6 +463,7 @@ LOGGING = {
     "loggers": {
         "django.request": {"level": "CRITICAL"},  # api.middleware logs each request once, without its content
         "django.db.backends": {"level": "WARNING"},
+        "django.security": {"level": "CRITICAL"},  # its messages quote what the client sent
         "oauthlib": {"level": "WARNING"},  # its debug lines hold whole requests
         "oauth2_provider": {"level": "INFO"},
         # At DEBUG these write whole requests, transcripts included.

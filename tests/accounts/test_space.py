@@ -27,7 +27,14 @@ def test_changes_only_what_is_given(people: People) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"timezone": "Mars/Olympus"}, {"language": "xx"}, {"events_kept_days": 0}, {"name": " "}, {"nonsense": 1}],
+    [
+        {"timezone": "Mars/Olympus"},
+        {"timezone": "localtime"},
+        {"language": "xx"},
+        {"events_kept_days": 0},
+        {"name": " "},
+        {"nonsense": 1},
+    ],
 )
 def test_refuses_what_does_not_fit(people: People, change: dict[str, Any]) -> None:
     response = checked(people).patch("/v1/space", change)

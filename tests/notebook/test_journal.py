@@ -112,7 +112,13 @@ def test_limits_hold_for_what_a_merge_makes(people: People) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/journal/day/2026-3-4", "/v1/journal/day/20260304", "/v1/journal/year/2026-03-04"]
+    "path",
+    [
+        "/v1/journal/day/2026-3-4",
+        "/v1/journal/day/20260304",
+        "/v1/journal/day/2026-W10-1",
+        "/v1/journal/year/2026-03-04",
+    ],
 )
 def test_an_address_that_names_no_entry_is_refused(people: People, path: str) -> None:
     assert people.api().put(path, {"summary": "x"}).status_code == 422
