@@ -203,39 +203,3 @@ def test_a_delete_leaves_no_row_that_names_the_memory(people: People, api: Check
                 left += list(rows.filter(**{column: made["id"]}))
     assert left == []
     assert {"memories_memory", "memories_memoryversion", "memories_searchentry", "memories_memoryvector"} <= seen
-
-
-class TestSpace:
-    """GET and PATCH /v1/space."""
-
-    def test_is_shown_by_the_names_of_its_settings(self, people: People, api: CheckedApi) -> None:
-        body = api.get("/v1/space").json()
-
-        assert (body["id"], body["name"]) == (str(people.space.pk), "Team")
-        assert {"timezone", "language", "agent_core_writes", "context_namespaces", "dreams_enabled"} <= set(body)
-
-    def test_only_what_is_given_changes(self, api: CheckedApi) -> None:
-        before = api.get("/v1/space").json()
-
-        after = api.patch("/v1/space", {"timezone": "Europe/Berlin", "language": "de"}).json()
-
-        assert after == before | {"timezone": "Europe/Berlin", "language": "de"}
-        assert api.get("/v1/space").json() == after
-        event = api.get("/v1/events", type="space.updated").json()["events"][0]
-        assert event["details"] == {"fields": ["language", "timezone"]}
-
-    @pytest.mark.parametrize(
-        ("change", "field"),
-        [
-            ({"timezone": "Mars/Olympus"}, "timezone"), ({"language": "tlh"}, "language"), ({"name": ""}, "name"),
-            ({"agent_core_writes": "ask"}, "agent_core_writes"), ({"surprise": 1}, "surprise"),
-            ({"dreams_enabled": "yes"}, "dreams_enabled"), ({"events_kept_days": 0}, "events_kept_days"),
-        ],
-    )  # fmt: skip
-    def test_what_does_not_fit(self, api: CheckedApi, change: dict[str, Any], field: str) -> None:
-        response = api.patch("/v1/space", change)
-
-        assert (response.status_code, list(response.json()["details"]["fields"])) == (422, [field])
-
-    def test_a_member_does_not_change_it(self, people: People) -> None:
-        assert checked(people, "member").patch("/v1/space", {"name": "Mine"}).status_code == 403
