@@ -12,6 +12,7 @@ from events.services import event_record
 from memories.matching import Phrase
 from notebook.journal import LISTS
 from notebook.models import JournalEntry, Record
+from notebook.schemas import MAX_ITEM, MAX_SUMMARY
 
 
 def entry_texts(entry: JournalEntry) -> list[str]:
@@ -32,9 +33,10 @@ def journal_forget(access: Access, entries: list[JournalEntry], phrase: Phrase, 
         if not redact:
             entry.delete()
             continue
-        entry.summary = phrase.redacted(entry.summary)
+        # The replacement may be longer than the phrase; an entry stays within the limits of one.
+        entry.summary = phrase.redacted(entry.summary)[:MAX_SUMMARY]
         for name in LISTS:
-            setattr(entry, name, [phrase.redacted(item) for item in getattr(entry, name)])
+            setattr(entry, name, [phrase.redacted(item)[:MAX_ITEM] for item in getattr(entry, name)])
         entry.version += 1
         entry.updated_at = clock.now()
         entry.save(update_fields=["summary", *LISTS, "version", "updated_at"])

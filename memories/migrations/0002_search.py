@@ -10,67 +10,146 @@ from accounts.rowsecurity import SPACE, cascade, space_policy
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('memories', '0001_initial'),
+        ("accounts", "0001_initial"),
+        ("memories", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SearchSpace',
+            name="SearchSpace",
             fields=[
-                ('space', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='accounts.space')),
-                ('model', models.CharField(help_text='The model whose vectors answer searches.', max_length=100)),
-                ('next_model', models.CharField(db_default='', default='', help_text='Answers as soon as it has a vector for everything.', max_length=100)),
-                ('vector_index', models.CharField(db_default='', default='', help_text='The name of its HNSW index.', max_length=63)),
+                (
+                    "space",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="accounts.space",
+                    ),
+                ),
+                ("model", models.CharField(help_text="The model whose vectors answer searches.", max_length=100)),
+                (
+                    "next_model",
+                    models.CharField(
+                        db_default="",
+                        default="",
+                        help_text="Answers as soon as it has a vector for everything.",
+                        max_length=100,
+                    ),
+                ),
+                (
+                    "vector_index",
+                    models.CharField(db_default="", default="", help_text="The name of its HNSW index.", max_length=63),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SearchEntry',
+            name="SearchEntry",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'memory_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('memory_id', models.CharField(max_length=20)),
-                ('lexemes', django.contrib.postgres.search.SearchVectorField()),
-                ('length', models.PositiveIntegerField(help_text='In words.')),
-                ('digest', models.BinaryField(help_text='Of the content: whether vectors still belong to it.', max_length=16)),
-                ('pinned', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('space', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.space')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id", "memory_id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("memory_id", models.CharField(max_length=20)),
+                ("lexemes", django.contrib.postgres.search.SearchVectorField()),
+                ("length", models.PositiveIntegerField(help_text="In words.")),
+                (
+                    "digest",
+                    models.BinaryField(help_text="Of the content: whether vectors still belong to it.", max_length=16),
+                ),
+                ("pinned", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField()),
+                ("updated_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(null=True)),
+                (
+                    "space",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.space",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='EmbeddingPending',
+            name="EmbeddingPending",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'memory_id', 'model', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('memory_id', models.CharField(max_length=20)),
-                ('model', models.CharField(max_length=100)),
-                ('queued_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('attempts', models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ('not_before', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), help_text="A worker's lease, or the pause after a failure.")),
-                ('error', models.CharField(db_default='', default='', max_length=200)),
-                ('space', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.space')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id", "memory_id", "model", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("memory_id", models.CharField(max_length=20)),
+                ("model", models.CharField(max_length=100)),
+                ("queued_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
+                (
+                    "not_before",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(),
+                        help_text="A worker's lease, or the pause after a failure.",
+                    ),
+                ),
+                ("error", models.CharField(db_default="", default="", max_length=200)),
+                (
+                    "space",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.space",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['space', '-queued_at'], name='memories_pending_newest')],
+                "indexes": [models.Index(fields=["space", "-queued_at"], name="memories_pending_newest")],
             },
         ),
         migrations.CreateModel(
-            name='MemoryVector',
+            name="MemoryVector",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'memory_id', 'model', 'piece', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('model', models.CharField(max_length=100)),
-                ('memory_id', models.CharField(max_length=20)),
-                ('piece', models.PositiveSmallIntegerField()),
-                ('digest', models.BinaryField(help_text="Of the piece's text: equal text is embedded once a space.", max_length=16)),
-                ('embedding', pgvector.django.halfvec.HalfVectorField()),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('space', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.space')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id",
+                        "memory_id",
+                        "model",
+                        "piece",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("model", models.CharField(max_length=100)),
+                ("memory_id", models.CharField(max_length=20)),
+                ("piece", models.PositiveSmallIntegerField()),
+                (
+                    "digest",
+                    models.BinaryField(
+                        help_text="Of the piece's text: equal text is embedded once a space.", max_length=16
+                    ),
+                ),
+                ("embedding", pgvector.django.halfvec.HalfVectorField()),
+                ("expires_at", models.DateTimeField(null=True)),
+                (
+                    "space",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.space",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['space', 'digest'], name='memories_vector_digest')],
+                "indexes": [models.Index(fields=["space", "digest"], name="memories_vector_digest")],
             },
         ),
         space_policy("memories_searchentry"),
