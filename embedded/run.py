@@ -58,11 +58,14 @@ def _run(supervisor: Supervisor, folder: DataFolder) -> None:
     for server in servers:
         supervisor.add(_server_service(server), seconds=SECONDS_TO_START)
         server.furnish()
+    say("Preparing the database and starting the web server and the workers (up to a minute) ...")
     supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
     if os.environ.get("OMP_ENV") == "production":
         supervisor.run_to_end(_command_service("Collecting the static files", "collectstatic", "--noinput", "-v", "0"))
     account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
     try:
+        # The web server shares its port with siblings, so it would not notice that another program took it meanwhile.
+        _check_port()
         for service in _app_services():
             supervisor.add(service, seconds=SECONDS_FOR_HEALTH)
     except StartError:
