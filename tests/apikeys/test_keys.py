@@ -103,6 +103,18 @@ class TestCreateKey:
         assert (body["key"]["name"], body["key"]["tool"]) == ("claude", "claude")
         assert "actions:decide" not in body["scopes"]
 
+    def test_says_beside_the_key_that_the_account_or_the_space_is_new(self, people: People) -> None:
+        def said(email: str, space: str) -> str:
+            out, err = io.StringIO(), io.StringIO()
+            call_command("createkey", "--email", email, "--space", space, stdout=out, stderr=err)
+            assert len(out.getvalue().split()) == 1
+            return err.getvalue()
+
+        assert said("owner@example.com", "Team") == ""
+        assert said("owner@example.com", "Taem").startswith("owner@example.com had no space Taem; one is made")
+        assert said("owner@example.com", "Taem") == ""
+        assert said("onwer@example.com", "Team").startswith("onwer@example.com had no account; one is made")
+
     def test_takes_scopes_and_limits(self, people: People) -> None:
         words = ["--scopes", "memories:read,export", "--read-tools", "a,b", "--namespaces", "n", "--types", "semantic"]
 

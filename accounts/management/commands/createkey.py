@@ -1,4 +1,7 @@
-"""Make an API key, with its person and space when they are absent; print the key and nothing else."""
+"""Make an API key, with its person and space when they are absent; print the key and nothing else.
+
+That a person or a space is new goes to the standard error: a misspelt address would make a key that finds nothing.
+"""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -9,6 +12,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts.access import Access, space_set
+from accounts.models import Membership
 from accounts.permissions import scopes_parse
 from accounts.services import user_with_space
 from apikeys.services import apikey_create
@@ -43,7 +47,7 @@ class Command(BaseCommand):
         """Declare the options."""
         parser.add_argument("--email", required=True, help="the person whose key it is")
         parser.add_argument("--space", required=True, help="the space's name")
-        parser.add_argument("--name", help="what lists call the key; by default the tool's name")
+        parser.add_argument("--name", help="how lists show the key; by default the tool's name")
         parser.add_argument("--tool", help="bind the key: it writes this source.tool only")
         parser.add_argument("--scopes", default="full", help="full (default), read, or a comma-separated list")
         parser.add_argument("--read-tools", type=comma_list, help="read the memories of these tools only")
@@ -64,7 +68,9 @@ class Command(BaseCommand):
         if not scopes:
             raise CommandError("--scopes must name at least one scope: a key without any could do nothing.")
         with transaction.atomic():
-            user, space, _ = user_with_space(email=options["email"], password=None, space_name=options["space"])
+            spaces = Membership.objects.filter(user__email=options["email"].strip().lower())
+            known = spaces.filter(space__name=options["space"]).exists()
+            user, space, created = user_with_space(email=options["email"], password=None, space_name=options["space"])
             space_set(space.pk)
             _, key = apikey_create(
                 access=Access.system(space.pk), space=space, user=user, scopes=scopes,
@@ -73,3 +79,10 @@ class Command(BaseCommand):
                 quarantine=options["quarantine"],
             )  # fmt: skip
         self.stdout.write(key)
+        if created:
+            self.stderr.write(
+                f"{user.email} had no account; one is made, with the space {space.name}. "
+                "“Forgot your password?” on the sign-in page gives it a password."
+            )
+        elif not known:
+            self.stderr.write(f"{user.email} had no space {space.name}; one is made, and it is empty.")
