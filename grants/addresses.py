@@ -1,5 +1,6 @@
 """The addresses by which OAuth knows this service: issuer, resource and metadata."""
 
+from ipaddress import ip_address
 from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
@@ -15,6 +16,15 @@ def public_url(request: HttpRequest) -> str:
     if settings.PUBLIC_URL_GIVEN:
         return settings.PUBLIC_URL
     return f"{request.scheme}://{request.get_host()}"
+
+
+def only_local(url: str) -> bool:
+    """Return whether an address is one that servers elsewhere cannot reach: of this machine or of a private network."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local", ".internal")) or "." not in host
 
 
 def resource_url(request: HttpRequest) -> str:

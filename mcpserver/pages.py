@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import View
 
-from grants.addresses import public_url
+from grants.addresses import only_local, public_url
 from mcpserver.snippets import key_snippets, snippets
 
 
@@ -18,5 +18,6 @@ class ConnectView(View):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the snippets."""
         base = public_url(request)
-        context = {"base": base, "snippets": snippets(base), "key_snippets": key_snippets(base)}
+        context: dict[str, Any] = {"base": base, "local": only_local(base)}
+        context |= {"snippets": snippets(base), "key_snippets": key_snippets(base)}
         return render(request, "mcpserver/connect.html", context)

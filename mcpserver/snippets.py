@@ -10,7 +10,10 @@ KEY = "om_…"
 
 @dataclass(frozen=True)
 class Snippet:
-    """How one client is connected: `text` is pasted at `place`; `by` says how the client is let in."""
+    """How one client is connected: `text` is pasted at `place`; `by` says how the client is let in.
+
+    `cloud` says that the client calls from its maker's servers, which reach public addresses only.
+    """
 
     slug: str
     client: str
@@ -18,6 +21,7 @@ class Snippet:
     way: Way
     place: str
     text: str
+    cloud: bool = False
 
 
 def snippets(base: str) -> list[Snippet]:
@@ -29,12 +33,17 @@ def snippets(base: str) -> list[Snippet]:
             f"claude mcp add --transport http commonplace {url}",
         ),
         Snippet(
-            "claude-desktop", "Claude Desktop", "sign-in", "steps", "Settings → Connectors → Add custom connector", url
+            "claude-desktop", "Claude Desktop", "sign-in", "steps", "Settings → Connectors → Add custom connector", url,
+            cloud=True,
         ),
-        Snippet("claude-ai", "claude.ai", "sign-in", "steps", "Settings → Connectors → Add custom connector", url),
+        Snippet(
+            "claude-ai", "claude.ai", "sign-in", "steps", "Settings → Connectors → Add custom connector", url,
+            cloud=True,
+        ),
         Snippet(
             "chatgpt", "ChatGPT", "sign-in", "steps",
             "Settings → Apps & Connectors → Advanced settings → Developer mode, then Create; authentication OAuth", url,
+            cloud=True,
         ),
         Snippet(
             "cursor", "Cursor", "sign-in", "file", "~/.cursor/mcp.json",

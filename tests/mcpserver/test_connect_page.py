@@ -54,6 +54,32 @@ def test_page(client: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("http://localhost:8000", True),
+        ("http://127.0.0.1:8000", True),
+        ("http://[::1]:8000", True),
+        ("http://192.168.1.7", True),
+        ("http://nas.local", True),
+        ("http://nas", True),
+        ("https://memory.example.com", False),
+        ("https://8.8.8.8", False),
+    ],
+)
+def test_page_says_which_assistants_do_not_reach_a_local_address(
+    client: Client, settings: Any, address: str, local: bool
+) -> None:
+    settings.PUBLIC_URL_GIVEN, settings.PUBLIC_URL = True, address
+
+    text = client.get("/connect").content.decode()
+
+    for name in ["Claude Desktop", "claude.ai", "ChatGPT"]:
+        assert (f"{name} calls from its maker’s servers" in text) is local
+    assert text.count("calls from its maker’s servers") == (3 if local else 0)
+
+
+@pytest.mark.django_db
 def test_page_names_the_address_that_the_operator_gave(client: Client, settings: Any) -> None:
     settings.PUBLIC_URL_GIVEN, settings.PUBLIC_URL = True, BASE
 
