@@ -21,7 +21,7 @@ COUNT_UP_TO = 10_000
 FACETS_FROM = 2_000  # the newest memories, from which the filters on offer are taken: bounded however many there are
 MODES = {"hybrid": "Words and meaning", "keyword": "Words", "semantic": "Meaning"}
 TYPES = {"semantic": "Facts", "episodic": "Events", "procedural": "How-to"}
-TIERS = {"core": "Core", "long": "Long-term", "scratch": "Scratch"}
+TIERS = {"core": "Core", "long": "For good", "scratch": "Scratch"}
 
 FACETS = """
 WITH newest AS (

@@ -108,8 +108,8 @@ def test_search_edit_delete_and_undo(window: Opener) -> None:
     expect(page.locator(".memory-text")).to_have_text("The ladder is lent to the neighbour")
 
     page.get_by_role("button", name="Delete…").click()
-    page.get_by_role("button", name="Delete 1").click()
-    expect(page.get_by_role("heading", name="1 deleted")).to_be_visible()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_role("heading", name="1 memory deleted")).to_be_visible()
     with space_transaction(access):
         assert not Memory.objects.any_status(access).filter(id=memory.id).exists()
     page.get_by_role("button", name="Put it back").click()
@@ -328,7 +328,7 @@ def test_essentials_without_scripts(window: Opener) -> None:
     page.get_by_role("button", name="Pin").click()
     expect(page.get_by_role("button", name="Unpin")).to_be_visible()
     page.get_by_role("button", name="Delete…").click()
-    page.get_by_role("button", name="Delete 1").click()
+    page.get_by_role("button", name="Delete it").click()
     page.get_by_role("button", name="Put it back").click()
     expect(page.locator(".memory-text")).to_have_text("The ladder is back")
     mine.open("/connections/new")
