@@ -64,14 +64,17 @@ class InvitationForm(forms.Form):
         self.fields["role"].choices = choices  # type: ignore[attr-defined]
 
 
+def zone_choices(*kept: str) -> list[tuple[str, str]]:
+    """Return the time zones that places have, and UTC; of the others (GB, EST5EDT, Etc/GMT+9) only those `kept`."""
+    places = {zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")}
+    return [(zone, zone.replace("_", " ")) for zone in sorted(places | {"UTC", *kept})]
+
+
 class SettingsForm(forms.Form):
     """The settings of a space."""
 
     name = forms.CharField(label="Name", max_length=100)
-    timezone = forms.ChoiceField(
-        label="Time zone", choices=lambda: [(zone, zone.replace("_", " ")) for zone in sorted(available_timezones())],
-        help_text="Days of the journal begin and end by it.",
-    )  # fmt: skip
+    timezone = forms.ChoiceField(label="Time zone", help_text="Days of the journal begin and end by it.")
     language = forms.ChoiceField(
         label="Language", choices=LANGUAGES, help_text="The search knows its word forms besides those of others."
     )
@@ -90,6 +93,10 @@ class SettingsForm(forms.Form):
     events_kept_days = forms.IntegerField(
         label="Days that the event log is kept", min_value=1, max_value=3650
     )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["timezone"].choices = zone_choices(self.initial["timezone"])  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """Check the answers with the rules of PATCH /v1/space."""

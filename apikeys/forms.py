@@ -32,7 +32,9 @@ def comma_list(text: str) -> list[str] | None:
 class KeyForm(forms.Form):
     """What a new key is for and what it may do."""
 
-    name = forms.CharField(label="Name", max_length=100, help_text="What lists call it, such as Claude on my laptop.")
+    name = forms.CharField(
+        label="Name", max_length=100, help_text="For you, to tell it from the others, such as Claude on my laptop."
+    )
     tool = forms.CharField(
         label="It writes as", max_length=100, required=False,
         help_text="The tool's name, such as claude or cursor. The key then writes under this name and no other.",

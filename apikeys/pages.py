@@ -63,7 +63,8 @@ def connection_new(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         space = Space.objects.get(pk=access.space_id)
         row, key = apikey_create(access=access, space=space, user=request.user, **form.arguments())
-        return render(request, "apikeys/made.html", {"apikey": row, "key": key} | connect_context(request, key))
+        context = {"apikey": row, "key": key, "client": client_of(row)} | connect_context(request, key)
+        return render(request, "apikeys/made.html", context)
     return render(request, "apikeys/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -72,6 +73,13 @@ def connect_context(request: PageRequest, key: str) -> dict[str, Any]:
     base = public_url(request)
     filled = [replace(snippet, text=snippet.text.replace(KEY, key)) for snippet in key_snippets(base)]
     return {"base": base, "snippets": filled}
+
+
+def client_of(apikey: ApiKey) -> str:
+    """Return the slug of the client whose name is in the key's name or tool; Claude Code's, which is first, else."""
+    words = f"{apikey.name} {apikey.tool or ''}".lower()
+    slugs = {snippet.client.lower().removesuffix(" cli"): snippet.slug for snippet in key_snippets("")}
+    return next((slug for name, slug in slugs.items() if name in words), next(iter(slugs.values())))
 
 
 @require_GET

@@ -50,6 +50,19 @@ def when(value: datetime | None, missing: str = "never") -> str:
     )
 
 
+@register.filter
+def browser(user_agent: str) -> str:
+    """Return a browser and its system in words, such as Firefox on Windows; what is not known stays as it was sent."""
+    # Each names those that it descends from, so the youngest comes first.
+    names = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "FxiOS/": "Firefox", "CriOS/": "Chrome",
+             "Chrome/": "Chrome", "Safari/": "Safari"}  # fmt: skip
+    systems = {"iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "Windows": "Windows", "CrOS": "ChromeOS",
+               "Macintosh": "a Mac", "Linux": "Linux"}  # fmt: skip
+    name = next((words for mark, words in names.items() if mark in user_agent), "")
+    system = next((words for mark, words in systems.items() if mark in user_agent), "")
+    return f"{name} on {system}" if name and system else user_agent
+
+
 def hidden(character: str) -> bool:
     """Return whether a reader would not see this character, or could take it for another."""
     if character in PLAIN:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Space, User
 from accounts.services import space_create
+from accounts.templatetags.commonplace import browser
 from events.models import Event
 from memories.models import Memory
 from tests.factories import memory_make, user_create
@@ -229,6 +230,54 @@ def test_key_is_shown_once(team: Team) -> None:
         "/v1/memories", {"content": "x", "type": "semantic", "source": {"tool": "x"}},
         content_type="application/json", headers={"Authorization": f"Bearer {key.group()}"},
     ).status_code == 403  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "opened"),
+    [
+        ("Cursor on my laptop", "", "cursor-key"),
+        ("At work", "codex", "codex-key"),
+        ("Gemini", "", "gemini-key"),
+        ("Mine", "", "claude-code-key"),
+    ],
+)
+def test_page_with_the_key_opens_what_its_tool_needs(team: Team, name: str, tool: str, opened: str) -> None:
+    made = team.client("member").post("/connections/new", {"name": name, "tool": tool, "preset": "read"})
+
+    assert re.findall(r'<details class="more" id="([\w-]+)" open>', made.content.decode()) == [opened, "rest"]
+
+
+def test_time_zones_on_offer_are_those_of_places_and_the_chosen_one(team: Team) -> None:
+    client = team.client("owner")
+    assert not {"GB", "Factory", "Etc/GMT+9"} & zones(client)
+    assert {"UTC", "Europe/Berlin", "America/Argentina/Ushuaia"} <= zones(client)
+
+    Space.objects.filter(pk=team.space.pk).update(timezone="GB")
+
+    assert "GB" in zones(client)
+
+
+def zones(client: Client) -> set[str]:
+    """Return the time zones that the settings offer."""
+    page = client.get("/settings").content.decode()
+    return set(re.findall(r'value="([^"]+)"', page.partition('name="timezone"')[2].partition("</select>")[0]))
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+         "Chrome on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36 Edg/140.0",
+         "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1",
+         "Safari on iPhone"),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on a Mac"),
+        ("curl/8.5.0", "curl/8.5.0"),
+    ],
+)  # fmt: skip
+def test_browsers_of_sessions_in_words(sent: str, words: str) -> None:
+    assert browser(sent) == words
 
 
 def test_key_of_a_member_cannot_approve(team: Team) -> None:
