@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,6 +174,44 @@ def xquad_sentences() -> Collection:
             questions.append(question["question"])
             answers.append({next(index for start, end, index in spans if start <= at < end): 1})
     return Collection("xquad-en-sentences", "en", texts, questions, answers)
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Milliseconds of each round, and processor milliseconds of a round: this process and its database session.
+
+    Processor time hardly depends on what else the machine is busy with, unlike the clock.
+    """
+
+    values: list[float]
+    processor: float
+
+    def at(self, share: float) -> float:
+        """Give the milliseconds below which a share (0..1) of the rounds lies."""
+        return percentile(self.values, share)
+
+
+def timed(action: Callable[[], Any], rounds: int, session: Any = None) -> Timings:
+    """Run an action so many times. ``session`` is the psycopg connection it uses, by default Django's own."""
+    import psutil
+
+    if session is None:
+        from django.db import connection
+
+        connection.ensure_connection()
+        session = connection.connection
+    server = psutil.Process(session.info.backend_pid)
+
+    def spent() -> float:
+        times = server.cpu_times()
+        return time.process_time() + float(times.user + times.system)
+
+    taken, before = [], spent()
+    for _ in range(rounds):
+        started = time.perf_counter()
+        action()
+        taken.append((time.perf_counter() - started) * 1000)
+    return Timings(taken, (spent() - before) * 1000 / rounds)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

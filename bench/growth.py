@@ -12,8 +12,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench._corpus import Corpus, drop_word_index, make_word_index
-from bench._support import finish, noise_ms, percentile, service, space_delete, space_new, table
-from bench.search_latency import Space, sizes, timed
+from bench._support import finish, noise_ms, service, space_delete, space_new, table, timed
+from bench.search_latency import Space, sizes
 
 OWN = 10_000
 
@@ -47,7 +47,7 @@ def main() -> None:
             figures: dict[str, float] = {"noise": noise_ms()}
             for mode in ("keyword", "semantic", "hybrid"):
                 taken = timed(partial(own.search, mode), chosen.rounds)
-                figures |= {mode: percentile(taken, 0.5), f"{mode} fastest": min(taken)}
+                figures |= {mode: taken.at(0.5), f"{mode} cpu": taken.processor}
             result["totals"][total] = {name: round(value, 2) for name, value in figures.items()}
             rows.append([total, 1 + len(others), *(f"{value:.1f}" for value in figures.values()), f"{filled:.0f}"])
             print(f"# {total}: {result['totals'][total]}", flush=True)

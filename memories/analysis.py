@@ -60,6 +60,8 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 )
+_UNSPACED_CHAR = re.compile(f"[{_UNSPACED}]")
+_SOUTH_EAST_ASIAN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _WORD = rf"(?:(?![{_UNSPACED}])[^\W_][{_MARKS}\u200c\u200d]*)+"
 _JOINER = r"[._\-/\\@:+~#=&?%]{1,3}"
 _SCAN = re.compile(
@@ -173,6 +175,17 @@ def _token(word: str, position: int, latin: str, *, part: bool) -> Token:
     is_identifier = not plain.isalpha() and any(char.isalpha() for char in plain) and any(map(str.isdigit, plain))
     grams = triples(fold(word)) if not part and (is_identifier or len(plain) >= limit) else ()
     return Token(plain, stem or plain, position, plain in STOP_WORDS.get(language, ()), part=part, grams=grams)
+
+
+def word_share(word: str) -> float:
+    """Tell how much of a word a token is: a pair of Chinese, Japanese or Korean characters half, of Thai a quarter.
+
+    Without that, texts of these scripts would count as several times as long as they are.
+    """
+    first = word[:1]
+    if first.isascii() or not _UNSPACED_CHAR.match(first):
+        return 1.0
+    return 0.25 if _SOUTH_EAST_ASIAN.match(first) else 0.5
 
 
 def triples(word: str) -> tuple[str, ...]:

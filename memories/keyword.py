@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memories.analysis import Token, tokens, triples
+from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
 from memories.statistics import rows_of, statistics_of
@@ -65,7 +65,10 @@ def analyse(q: str, language: str) -> KeywordQuery:
     pairs = {
         (first.stem, second.stem, second.position - first.position): None
         for first, second in itertools.pairwise(words)
-        if first.stem != second.stem and first.stem in texts and second.stem in texts
+        if first.stem != second.stem
+        and first.stem in texts
+        and second.stem in texts
+        and word_share(first.word) != 0.5  # pairs of Chinese characters overlap: a run counts by its pairs already
     }
     return KeywordQuery(chosen, tuple(pairs))
 

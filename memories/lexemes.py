@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from memories.analysis import tokens
+from memories.analysis import tokens, word_share
 
 MAX_POSITION = 16_383  # of a tsvector
 MAX_POSITIONS = 255
@@ -30,7 +30,7 @@ def text_lexemes(content: str, named: Iterable[str], language: str) -> tuple[Pos
     ``named`` are its tags and its subject: their words count like two occurrences in the text.
     """
     positions: Positions = {}
-    length = 0
+    length = 0.0
     start = 1
     for part, text in enumerate([content, *(name for name in named for _ in range(2))]):
         found = tokens(text, language)
@@ -41,9 +41,9 @@ def text_lexemes(content: str, named: Iterable[str], language: str) -> tuple[Pos
             for offset, gram in enumerate(token.grams):
                 positions.setdefault("^" + gram, []).append(min(start + token.position + offset, MAX_POSITION))
             if part == 0 and not token.single and not token.part:
-                length += 1
+                length += word_share(token.word)
         start += (found[-1].position if found else 0) + 10
-    return positions, length
+    return positions, round(length)
 
 
 def metadata_lexeme(key: str, value: Any) -> str:

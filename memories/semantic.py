@@ -16,7 +16,7 @@ from aiworker.embedding.base import Vector
 from memories.conditions import Condition
 from memories.statistics import rows_of
 
-EXACT_UNDER_FILTER = 5_000
+EXACT_UNDER_FILTER = 15_000
 """Up to so many memories under a filter, their vectors are all compared; above, the index is walked and filtered."""
 MAX_PIECES = 10_000
 
@@ -99,7 +99,7 @@ def _nearest_pieces(
     if indexed:
         column, given = f"embedding::halfvec({vector.size})", f"%s::halfvec({vector.size})"
         rows_of(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
             [str(min(max(settings.SEARCH_EF, pieces), 1_000))],
         )
     else:

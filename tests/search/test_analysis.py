@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.analysis import Token, fold, tokens, triples
+from memories.analysis import Token, fold, tokens, triples, word_share
 
 
 def words(text: str, language: str = "en") -> list[str]:
@@ -163,3 +163,20 @@ def test_the_same_text_gives_the_same_tokens_in_every_thread() -> None:
         results = list(pool.map(lambda _: tokens(text), range(200)))
 
     assert all(result == expected for result in results)
+
+
+@pytest.mark.parametrize(
+    ("word", "share"),
+    [
+        ("word", 1.0),
+        ("слово", 1.0),
+        ("हिन्दी", 1.0),
+        ("记忆", 0.5),
+        ("メモ", 0.5),
+        ("한국", 0.5),
+        ("ภา", 0.25),
+        ("🎉", 1.0),
+    ],
+)
+def test_pairs_of_characters_are_parts_of_words(word: str, share: float) -> None:
+    assert word_share(word) == share

@@ -75,7 +75,11 @@ def indexes() -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def test_recall_is_that_of_comparing_everything_with_and_without_filters(access: Access) -> None:
+@pytest.mark.parametrize("exact_under", [semantic.EXACT_UNDER_FILTER, 10], ids=["compared", "walked"])
+def test_recall_is_that_of_comparing_everything_with_and_without_filters(
+    access: Access, monkeypatch: pytest.MonkeyPatch, exact_under: int
+) -> None:
+    monkeypatch.setattr(semantic, "EXACT_UNDER_FILTER", exact_under)
     vectors = fill(access, SIZE)
     maintain_vector_indexes()
     name = index_name(access.space_id, MODEL)
