@@ -37,7 +37,7 @@ class KeyForm(forms.Form):
     )
     tool = forms.CharField(
         label="It writes as", max_length=100, required=False,
-        help_text="The tool's name, such as claude or cursor. The key then writes under this name and no other.",
+        help_text="The tool’s name, such as claude or cursor. The key then writes under this name and no other.",
     )  # fmt: skip
     preset = forms.ChoiceField(label="It may", choices=list(PRESETS.items()), initial="full", widget=forms.RadioSelect)
     scopes = forms.MultipleChoiceField(

@@ -66,7 +66,7 @@ def test_from_the_first_visit_to_the_first_memory(window: Opener, live_server: A
     page = mine.page
     expect(page.get_by_text("An empty book, so far.")).to_be_visible()
 
-    page.locator(".shell").get_by_role("link", name="Connect a tool").click()
+    page.locator(".shell").get_by_role("link", name="make one").click()
     page.get_by_label("Name", exact=True).fill("My script")
     page.get_by_role("button", name="Make the key").click()
     key = page.locator("#key").inner_text()
