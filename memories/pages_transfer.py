@@ -25,7 +25,7 @@ from memories.transfer.readers import NAMES
 
 CONFLICTS = {
     "skip": "Keep what is here and skip it",
-    "overwrite": "Take the file's; what was here stays in the history",
+    "overwrite": "Take the file’s; what was here stays in the history",
     "duplicate": "Keep both",
 }
 KIND = "import"
