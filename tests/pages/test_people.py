@@ -263,6 +263,20 @@ def zones(client: Client) -> set[str]:
     return set(re.findall(r'value="([^"]+)"', page.partition('name="timezone"')[2].partition("</select>")[0]))
 
 
+def test_what_is_approved_is_stopped_in_one_way_and_what_waits_is_decided_in_two(team: Team) -> None:
+    client = team.client("owner")
+    [number] = team.args["action-page"]
+
+    def choices(page: str) -> list[str]:
+        return re.findall(r'name="decision" value="(\w+)"', page)
+
+    assert choices(client.get(f"/a/{number}").content.decode()) == ["approve", "reject"]
+    decision = {"decision": "approve", "from": "pending"}
+    assert choices(client.post(f"/a/{number}/decide", decision, follow=True).content.decode()) == ["cancel"]
+    decision = {"decision": "cancel", "from": "approved"}
+    assert choices(client.post(f"/a/{number}/decide", decision, follow=True).content.decode()) == []
+
+
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
