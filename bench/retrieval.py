@@ -66,7 +66,9 @@ def bm25s_search(collection: Collection) -> Callable[[str], list[int]]:
         if stemmer is None:
             runs = re.findall(r"\S+", re.sub(r"[^\w\u0e00-\u0e7f]", " ", text.lower()))
             return [run[at : at + 2] for run in runs for at in range(max(len(run) - 1, 1))]
-        return [str(stem) for stem in stemmer.stemWords(re.findall(r"(?u)\b\w\w+\b", text.lower()))]
+        return [
+            str(stem) for stem in stemmer.stemWords(re.findall(r"[\w\u0900-\u097f]{2,}", text.lower()))
+        ]  # with the vowel signs of Hindi
 
     index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
     index.index([words(text) for text in collection.texts], show_progress=False)

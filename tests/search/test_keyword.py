@@ -153,7 +153,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(statistics, "COUNTED_LIVE", 20)
     monkeypatch.setattr(statistics, "COMMON", 20)
-    monkeypatch.setattr(statistics, "SAMPLE_ROWS", 2)
+    monkeypatch.setattr(statistics, "SAMPLE_ROWS", 20)
     monkeypatch.setattr(statistics, "_remembered", statistics._Remembered())
     monkeypatch.setattr(keyword, "SCORES", 1)
 
