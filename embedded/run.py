@@ -62,6 +62,9 @@ def _run(supervisor: Supervisor, folder: DataFolder) -> None:
     supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
     if os.environ.get("OMP_ENV") == "production":
         supervisor.run_to_end(_command_service("Collecting the static files", "collectstatic", "--noinput", "-v", "0"))
+    # Without a model words still find, so a failure is told and does not stop the start.
+    prepared = supervisor.run_to_end(_command_service("Preparing the embedding model", "preparemodel", "--soft"))
+    say(prepared.decode().strip())
     account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
     try:
         # The web server shares its port with siblings, so it would not notice that another program took it meanwhile.
