@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from mcpserver.instructions import INSTRUCTIONS
 from mcpserver.rows import ROWS
+from tests.coroutines import in_thread
 from tests.factories import People
 from tests.mcpserver.calls import calls_for
 from tests.mcpserver.client import Mcp
@@ -44,7 +44,7 @@ def check(seen: dict[str, Any], version: str) -> None:
     ("mode", "version"), [("auto", "2026-07-28"), ("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")]
 )
 def test_python_2(task: dict[str, Any], mode: str, version: str) -> None:
-    seen = asyncio.run(python2.run(task["url"], task["key"], task["calls"], mode))
+    seen = in_thread(python2.run(task["url"], task["key"], task["calls"], mode))
 
     if mode == "2026-07-28":
         # Pinned to a revision, this client asks the server nothing about itself.

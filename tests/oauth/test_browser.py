@@ -20,6 +20,7 @@ from pydantic import AnyUrl
 from accounts.models import Space
 from accounts.services import space_create
 from grants.models import Grant
+from tests.coroutines import in_thread
 from tests.factories import user_create
 from tests.oauth.callback import Callback, callback_server
 
@@ -121,7 +122,7 @@ def test_connect_in_a_browser(live_server: Any, spaces: tuple[Space, Space], chr
     url = f"{live_server.url}/mcp"
 
     with callback_server() as callback:
-        saw = asyncio.run(connect(url, chromium, callback))
+        saw = in_thread(connect(url, chromium, callback))
 
     page, title = [text for text in saw["seen"] if not text.startswith(("log:", "info:"))][-2:]
     assert "Desk Helper" in page
