@@ -112,10 +112,13 @@ class Server(ABC):
         return None
 
     def wait_until_answering(self) -> None:
-        """Wait for a detached start; raise StartError when the server ends or stays silent."""
+        """Wait for a detached start; raise StartError when the server ends or stays silent.
+
+        A server may answer before it has written its number down, by which it is stopped later.
+        """
         deadline = time.monotonic() + SECONDS_TO_START
         grace = time.monotonic() + 5
-        while not self.answers():
+        while self.process() is None or not self.answers():
             now = time.monotonic()
             if now > deadline or (now > grace and self.process() is None):
                 raise self.failed()

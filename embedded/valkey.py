@@ -67,6 +67,7 @@ class Valkey(Server):
         super().prepare()
         if self.process() is None:
             _socket(self.folder).unlink(missing_ok=True)
+            (self.home / "valkey.pid").unlink(missing_ok=True)
 
     def answers(self) -> bool:
         try:
