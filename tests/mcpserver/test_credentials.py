@@ -199,3 +199,43 @@ def test_another_space_is_out_of_reach(people: People, era: str) -> None:
         assert f"The word is {SECRET}" not in text
 
     assert state(people) == before
+
+
+def candidates(schema: dict[str, Any], named: list[Any]) -> list[Any]:
+    """Return the values of an argument to try: what another space holds, in the type that the schema asks for."""
+    kinds = {schema.get("type")} | {option.get("type") for option in schema.get("anyOf", [])}
+    found: list[Any] = list(schema.get("enum", []))
+    if "array" in kinds:
+        found += [[value] for value in named]
+    if "object" in kinds:
+        found += [{"word": SECRET}]
+    if "integer" in kinds:
+        found += [1]
+    if "boolean" in kinds:
+        found += [True, False]
+    return found + ([] if schema.get("enum") else named)
+
+
+def test_no_argument_of_any_tool_reaches_another_space(people: People, settings: Any) -> None:
+    settings.RATE_LIMIT_ON = settings.QUOTAS_ON = False
+    attempts, mcp = furnish(people), Mcp(people.keys["owner"])
+    named: list[Any] = [SECRET, "A2"]
+    for _, arguments in attempts:
+        for name in ("ids", "id", "run_id"):
+            given = arguments.get(name, [])
+            named += [value for value in (given if isinstance(given, list) else [given]) if value not in named]
+    before, tried = state(people), set()
+
+    for tool in mcp.result("tools/list")["tools"]:
+        base = next(arguments for name, arguments in attempts if name == tool["name"])
+        for argument, schema in tool["inputSchema"].get("properties", {}).items():
+            for value in candidates(schema, named):
+                arguments = base | {argument: value}
+                result = mcp.result("tools/call", {"name": tool["name"], "arguments": arguments})
+                text = result["content"][0]["text"]
+                assert f"The word is {SECRET}" not in text, (tool["name"], arguments)
+                tried.add((tool["name"], argument))
+
+    assert {name for name, _ in tried} == NAMES - {"get_context"}
+    assert len(tried) > 55
+    assert state(people) == before
