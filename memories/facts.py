@@ -14,10 +14,10 @@ from memories.services import memories_create, memory_apply, memory_build
 from memories.tiers import RANK, scratch_expiry, tier_changes
 
 COUNT = """
-UPDATE memories_memory SET recall_count = recall_count + 1, last_recalled_at = %s
-WHERE (space_id, id) IN (
-    SELECT space_id, id FROM memories_memory WHERE space_id = %s AND id = ANY(%s) FOR UPDATE SKIP LOCKED
-)
+UPDATE memories_memory SET recall_count = recall_count + 1, last_recalled_at = %(now)s
+WHERE space_id = %(space)s AND id = ANY(ARRAY(
+    SELECT id FROM memories_memory WHERE space_id = %(space)s AND id = ANY(%(ids)s) FOR UPDATE SKIP LOCKED
+))
 """
 SERVICE = "commonplace"  # the tool that a fact comes from when its key has neither tool nor name
 
@@ -122,7 +122,7 @@ def facts_recall(*, access: Access, params: Recall) -> list[Memory]:
     ids = [memory.id for memory in memories]
     if ids:
         with connection.cursor() as cursor:
-            cursor.execute(COUNT, [clock.now(), access.space_id, ids])
+            cursor.execute(COUNT, {"now": clock.now(), "space": access.space_id, "ids": ids})
     event_record(access=access, type="memory.recalled", object_kind="memory", object_ids=ids)
     return memories
 
