@@ -296,3 +296,20 @@ def test_forgotten_is_forgotten(people: People, clock: MovedClock, way: str) -> 
     assert api.post(REMEMBER, body, headers=replayed).status_code == 409
     # An explicit remember is the person's wish and stores it anew.
     assert api.post(REMEMBER, body).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("mode", ["redact", "delete"])
+def test_a_forgotten_phrase_is_in_no_table(people: People, mode: str) -> None:
+    api = people.api()
+    remembered(api, "The xylophonist called")
+    record = {"key": "caller", "status": "open", "data": {"who": ["the xylophonist"]}}
+    assert api.post("/v1/records/calls", record, headers={"Idempotency-Key": "record"}).status_code == 201
+    entry = {"summary": "The xylophonist called.", "open_loops": ["call the xylophonist"]}
+    assert api.put("/v1/journal/day/2026-01-05", entry).status_code in {200, 201}
+    assert everything().count("xylophonist") >= 4
+
+    done = forget(api, query="xylophonist", scopes=["memories", "records", "journal"], journal_mode=mode)
+
+    assert (done["memories"], done["records"], done["journal"]) == (1, 1, 1)
+    assert "xylophonist" not in everything()
