@@ -37,6 +37,7 @@ class Access:
     quarantine: bool = False
     ip: str | None = None
     request_id: str = ""
+    requests_per_minute: int | None = None  # what the space's plan says; None: the limit of the settings
     credential: str = ""  # the key's display prefix, never the key
 
     def may(self, scope: str) -> bool:

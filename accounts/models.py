@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Lower, Now
 from django.utils import timezone
@@ -71,10 +72,23 @@ def validate_timezone(value: str) -> None:
 
 
 class Plan(models.Model):
-    """How much the spaces on it may hold; a space without one has the limit of the settings."""
+    """How much the spaces on it may do; where it says nothing, and without one, the limit of the settings holds."""
 
     name = models.CharField(max_length=50, unique=True)
-    memories = models.PositiveIntegerField(help_text="How many memories a space may hold.")
+    memories = models.PositiveIntegerField(
+        null=True, blank=True, help_text="How many memories a space may hold. Empty: as many as the settings say."
+    )
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)],
+        help_text="How many requests all keys of a space may make together. Empty: as many as the settings say.",
+    )  # fmt: skip
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(requests_per_minute__gte=1), name="accounts_plan_requests_per_minute_positive"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -86,7 +100,7 @@ class Switch(models.Model):
     class Name(models.TextChoices):
         SIGN_UP = "sign_up", "Sign-up by strangers"
         INVITATIONS = "invitations", "Invitations by e-mail"
-        IMPORTS = "imports", "Imports on the pages"
+        IMPORTS = "imports", "Imports"
 
     name = models.CharField(max_length=20, choices=Name, unique=True)
     on = models.BooleanField(default=True)

@@ -42,7 +42,7 @@ def team(request: PageRequest) -> HttpResponse:
                 invited = services.invitation_create(access=access, address=link, **form.cleaned_data)
                 messages.success(request, f"An invitation is on its way to {invited.email}.")
                 return redirect("team")
-            except Conflict as error:
+            except (Conflict, Forbidden) as error:
                 form.add_error("email", error.message)
     places = Membership.objects.filter(space_id=access.space_id).select_related("user").order_by("created_at", "pk")
     context: dict[str, Any] = {

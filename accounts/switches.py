@@ -3,6 +3,7 @@
 import time
 
 from accounts.models import Switch
+from api.errors import Forbidden
 
 KEPT_SECONDS = 15.0
 _kept: dict[str, tuple[float, bool]] = {}
@@ -16,6 +17,12 @@ def switched_on(name: str) -> bool:
         on = not Switch.objects.filter(name=name, on=False).exists()
         _kept[name] = (now + KEPT_SECONDS, on)
     return on
+
+
+def switch_require(name: Switch.Name) -> None:
+    """Raise Forbidden while the operator has switched a feature off."""
+    if not switched_on(name):
+        raise Forbidden(f"The operator has switched this off for now: {name.label.lower()}.", {"switch": name})
 
 
 def switches_forget() -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.access import Access, space_set
 from accounts.models import INVITATION_DAYS, Invitation, Membership, Role, Space, SpaceDeletion, Switch, User
-from accounts.switches import switched_on
+from accounts.switches import switch_require
 from api.errors import Conflict, Forbidden, Invalid, NotFound
 from events.services import event_record
 
@@ -45,8 +45,7 @@ def invitation_create(*, access: Access, email: str, role: str, address: str) ->
     leaves when the transaction commits, and is the same whether or not the address has an account.
     """
     allowed(access, role)
-    if not switched_on(Switch.Name.INVITATIONS):
-        raise Conflict("The operator has switched invitations off for now.")
+    switch_require(Switch.Name.INVITATIONS)
     email = email.strip().lower()
     if Membership.objects.filter(space_id=access.space_id, user__email=email).exists():
         raise Conflict("They are a member already.")

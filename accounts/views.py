@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +12,7 @@ from accounts.team import space_delete
 from api.errors import Invalid
 from api.timestamps import timestamp_format
 from api.views import ApiView
+from apikeys.throttles import rules
 
 
 def space_present(space: Space) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class MeView(ApiView):
                     "namespaces": None if access.namespaces is None else sorted(access.namespaces),
                     "types": None if access.types is None else sorted(access.types),
                     "quarantine": access.quarantine,
-                    "requests_per_minute": settings.RATE_LIMIT_PER_MINUTE if settings.RATE_LIMIT_ON else None,
+                    "requests_per_minute": min((rule.per_minute for rule in rules(access)), default=None),
                 },
             }
         )

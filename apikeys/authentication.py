@@ -16,12 +16,14 @@ from apikeys.keys import key_digest
 
 LOOKUP = """
 SELECT k.id, k.space_id, k.user_id, k.name, k.prefix, k.scopes, k.tool, k.read_tools, k.namespaces, k.types,
-       k.quarantine, k.last_used_at, m.role,
+       k.quarantine, k.last_used_at, m.role, p.requests_per_minute,
        set_config('commonplace.space_id', k.space_id::text, true),
        set_config('synchronous_commit', %s, true)
 FROM apikeys_apikey k
 JOIN accounts_membership m ON m.space_id = k.space_id AND m.user_id = k.user_id
 JOIN accounts_user u ON u.id = k.user_id
+JOIN accounts_space s ON s.id = k.space_id
+LEFT JOIN accounts_plan p ON p.id = s.plan_id
 WHERE k.digest = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AND u.is_active
 """
 TOUCH = """
@@ -77,7 +79,7 @@ def key_authenticate(key: str, request: HttpRequest, *, channel: Channel, durabl
         if row is None:
             return None
         (key_id, space_id, user_id, name, prefix, scopes, tool, read_tools, namespaces, types, quarantine, used,
-         role, *_) = row  # fmt: skip
+         role, per_minute, *_) = row  # fmt: skip
         if used is None or datetime.now(UTC) - used > USE_WRITTEN_EVERY:
             cursor.execute(TOUCH, [key_id])
     return Access(
@@ -87,6 +89,7 @@ def key_authenticate(key: str, request: HttpRequest, *, channel: Channel, durabl
         namespaces=None if namespaces is None else frozenset(namespaces),
         types=None if types is None else frozenset(types), quarantine=quarantine, ip=client_ip(request),
         request_id=getattr(request, "request_id", ""), credential=prefix,
+        requests_per_minute=per_minute,
     )  # fmt: skip
 
 

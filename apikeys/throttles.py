@@ -46,11 +46,12 @@ class Rule:
         return math.ceil(self.size * 60 / self.per_minute)
 
 
-def rules() -> list[Rule]:
-    """Return the limits that are on: the space's, then the key's, which the headers tell about."""
+def rules(access: Access) -> list[Rule]:
+    """Return the limits that are on: the space's, as its plan says, then the key's, which the headers tell about."""
     found = []
     if settings.QUOTAS_ON:
-        found.append(Rule("space", settings.QUOTA_REQUESTS_PER_MINUTE, settings.QUOTA_REQUESTS_PER_MINUTE))
+        per_minute = access.requests_per_minute or settings.QUOTA_REQUESTS_PER_MINUTE
+        found.append(Rule("space", per_minute, per_minute))
     if settings.RATE_LIMIT_ON:
         found.append(Rule("key", settings.RATE_LIMIT_PER_MINUTE, settings.RATE_LIMIT_BURST))
     return found
@@ -62,7 +63,7 @@ def limits_take(access: Access) -> dict[str, str]:
     Raises RateLimited, with the headers, when a bucket is empty. While Redis is away every request passes.
     """
     owners = {"space": f"{access.space_id}", "key": f"{access.actor_kind}:{access.actor_id}"}
-    return buckets_take([(rule, owners[rule.name]) for rule in rules()])
+    return buckets_take([(rule, owners[rule.name]) for rule in rules(access)])
 
 
 def buckets_take(limits: list[tuple[Rule, str]]) -> dict[str, str]:

@@ -131,10 +131,10 @@ class Setting(ModelAdmin):  # type: ignore[misc]
 class PlanAdmin(ModelAdmin):  # type: ignore[misc]
     """Plans."""
 
-    list_display = ("name", "memories")
+    list_display = ("name", "memories", "requests_per_minute")
 
     def save_model(self, request: HttpRequest, obj: Plan, form: Any, change: bool) -> None:
-        """Store the plan, which holds from the next write of its spaces on."""
+        """Store the plan, which holds from the next request of its spaces on."""
         super().save_model(request, obj, form, change)
         for space_id in obj.spaces.values_list("pk", flat=True):
             quota_forget(space_id)

@@ -19,6 +19,7 @@ ACCESS_PREFIX = "cpa_"
 REFRESH_PREFIX = "cpr_"
 LOOKUP = """
 SELECT g.id, g.space_id, g.user_id, g.name, g.tool, g.scopes, g.last_used_at, t.scope, t.resource::text, m.role,
+       p.requests_per_minute,
        set_config('commonplace.space_id', g.space_id::text, true),
        set_config('synchronous_commit', %s, true)
 FROM oauth2_provider_accesstoken t
@@ -26,6 +27,8 @@ JOIN oauth2_provider_refreshtoken r ON r.access_token_id = t.id AND r.revoked IS
 JOIN grants_grant g ON g.family = r.token_family AND g.revoked_at IS NULL
 JOIN accounts_membership m ON m.space_id = g.space_id AND m.user_id = g.user_id
 JOIN accounts_user u ON u.id = g.user_id
+JOIN accounts_space s ON s.id = g.space_id
+LEFT JOIN accounts_plan p ON p.id = s.plan_id
 WHERE t.token_checksum = %s AND t.expires > now() AND u.is_active
 """
 TOUCH = """
@@ -65,7 +68,7 @@ def grant_authenticate(token: str, request: HttpRequest, *, durable: bool = True
         row = cursor.fetchone()
         if row is None:
             return None
-        (grant_id, space_id, user_id, name, tool, granted, used, scope, resource, role, *_) = row
+        (grant_id, space_id, user_id, name, tool, granted, used, scope, resource, role, per_minute, *_) = row
         if not any(same_resource(url, request) for url in json.loads(resource)):
             return None
         if used is None or datetime.now(UTC) - used > USE_WRITTEN_EVERY:
@@ -75,4 +78,5 @@ def grant_authenticate(token: str, request: HttpRequest, *, durable: bool = True
         space_id=space_id, user_id=user_id, actor_kind="grant", actor_id=str(grant_id), actor_name=name,
         scopes=scopes_of(steps) & ROLE_SCOPES[role], channel="mcp", role=role, write_tool=tool,
         ip=client_ip(request), request_id=getattr(request, "request_id", ""), credential=f"grant {grant_id}",
+        requests_per_minute=per_minute,
     )  # fmt: skip

@@ -5,6 +5,8 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from accounts.access import Access, space_transaction
+from accounts.models import Switch
+from accounts.switches import switch_require
 from aiworker.bulk import estimate_of
 from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
 from aiworker.models import Job
@@ -17,6 +19,7 @@ OCTETS = "application/octet-stream"
 
 def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
     """Import the job's file from where the last attempt stopped; return {imported, skipped, errors}."""
+    switch_require(Switch.Name.IMPORTS)
     with TemporaryFile() as file:
         for piece in job_inputs(access, job):
             progress.check_cancelled()

@@ -11,6 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access import space_transaction
+from accounts.models import Switch
+from accounts.switches import switch_require
 from aiworker.jobs import job_create
 from aiworker.views import accepted, prefers_async
 from api.body import body_chunks
@@ -86,6 +88,7 @@ class ImportView(ApiView):
 
         The format is found out by looking at the file; `format` names it where that is not wanted.
         """
+        switch_require(Switch.Name.IMPORTS)
         params = self.query(ImportParams)
         if params.format is not None and params.format not in NAMES:
             raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
