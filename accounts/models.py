@@ -172,6 +172,7 @@ class Membership(models.Model):
     space = models.ForeignKey(Space, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=6, choices=Role)
+    label = ""  # what accounts.places.places_of calls the space
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -13,8 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.forms import NameForm
-from accounts.models import Membership, Role
+from accounts.models import Role, SupportVisit
 from accounts.pageviews import safe_back
+from accounts.places import places_of
 from accounts.support import VISIT, support_allow, support_end
 from accounts.team import user_delete
 from api.errors import Conflict
@@ -38,6 +39,7 @@ def account(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "second_step": is_mfa_enabled(user),
+        "visit": SupportVisit.objects.filter(user=user).open().first(),
         "theme": request.COOKIES.get("theme", ""),
         "themes": THEMES,
     }
@@ -80,7 +82,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 def account_delete(request: HttpRequest) -> HttpResponse:
     """Delete the person and every space of theirs, after the address was typed and the password given again."""
     user: Any = request.user
-    owned = Membership.objects.filter(user=user, role=Role.OWNER).select_related("space")
+    owned = [place for place in places_of(user) if place.role == Role.OWNER]
     error = ""
     if request.method == "POST":
         if request.POST.get("email", "").strip().lower() != user.email:

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from accounts.access import Access
 from accounts.models import Membership, Role, Space, User
 from accounts.permissions import ROLE_SCOPES
+from accounts.places import places_of
 from accounts.support import support_visit
 from apikeys.authentication import client_ip
 
@@ -24,7 +25,7 @@ def session_membership(request: HttpRequest) -> Membership | None:
     visit = support_visit(request)
     if visit is not None:
         user, request.support = visit.user, visit  # type: ignore[attr-defined]
-    places = list(Membership.objects.filter(user=user).select_related("space").order_by("created_at", "pk"))
+    places = places_of(user)
     request.spaces = places  # type: ignore[attr-defined]  # the switcher shows them
     current = request.session.get(SPACE)
     for place in places:

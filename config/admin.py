@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.forms import AdminPasswordChangeForm
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action
 
 from accounts.access import Access, space_transaction
-from accounts.models import Invitation, Membership, Plan, Space, SupportVisit, Switch, User
+from accounts.models import Invitation, Membership, Plan, Role, Space, SupportVisit, Switch, User
 from accounts.support import VISIT, support_enter
 from accounts.switches import switches_forget
 from api.errors import Forbidden
@@ -86,13 +86,25 @@ class UserAdmin(Reader):
 class SpaceAdmin(Reader):
     """Spaces: who owns them and which plan they are on, nothing of what they hold."""
 
-    list_display = ("name", "kind", "plan", "created_at")
+    list_display = ("name", "owner", "kind", "plan", "created_at")
     list_filter = ("kind", "plan")
     search_fields = ("name", "memberships__user__email")
     ordering = ("-created_at",)
     fields = ("name", "kind", "plan", "timezone", "language", "dreams_enabled", "events_kept_days", "created_at")
     readonly_fields = tuple(name for name in fields if name != "plan")
     inlines = (Memberships,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
+        """Return the spaces with the address of each one's owner."""
+        owners = Membership.objects.filter(space_id=OuterRef("pk"), role=Role.OWNER)
+        spaces: QuerySet[Space] = super().get_queryset(request)
+        return spaces.annotate(owner=Subquery(owners.values("user__email")[:1]))
+
+    @admin.display(ordering="owner")
+    def owner(self, space: Any) -> str:
+        """Return the address of the owner."""
+        address: str = space.owner
+        return address
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return False: the owner deletes a space."""

@@ -5,16 +5,30 @@ from typing import Any
 from django import forms
 
 from accounts.models import Space, User
+from accounts.places import places_of
 from api.text import text_blank, text_clean, text_problem
 from grants.scopes import GRANT_SCOPES
 
 MAX_TOOL = 100
 
 
+class SpaceField(forms.ModelChoiceField):
+    """A choice among the spaces of a person."""
+
+    def __init__(self, user: User) -> None:
+        spaces = Space.objects.filter(memberships__user=user).order_by("name", "pk")
+        super().__init__(queryset=spaces, empty_label=None, label="Space")
+        self.names = {place.space_id: place.label for place in places_of(user)}
+
+    def label_from_instance(self, space: Space) -> str:
+        """Return what the space is called among this person's."""
+        return self.names[space.pk]
+
+
 class ConsentForm(forms.Form):
     """What a person decides about an assistant that asks to connect."""
 
-    space = forms.ModelChoiceField(queryset=Space.objects.none(), empty_label=None, label="Space")
+    space: "SpaceField"
     scopes = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label="It may",
@@ -24,12 +38,7 @@ class ConsentForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, scopes: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        spaces = forms.ModelChoiceField(
-            queryset=Space.objects.filter(memberships__user=user).order_by("name", "pk"),
-            empty_label=None,
-            label="Space",
-        )
-        self.fields["space"] = spaces
+        self.fields["space"] = SpaceField(user)
         choices = self.fields["scopes"]
         assert isinstance(choices, forms.MultipleChoiceField)
         choices.choices = [(name, GRANT_SCOPES[name]) for name in scopes]

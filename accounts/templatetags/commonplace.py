@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -103,6 +104,12 @@ def scope_words(scope: str) -> str:
 def get(mapping: dict[str, Any], key: str) -> Any:
     """Return a value of a dictionary by a key that is a variable."""
     return mapping.get(key)
+
+
+@register.simple_tag
+def mail_is_printed() -> bool:
+    """Return whether messages are printed in the terminal of the service instead of sent."""
+    return bool(settings.EMAIL_BACKEND == settings.MAIL_IN_TERMINAL)
 
 
 @register.filter

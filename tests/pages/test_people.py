@@ -15,9 +15,11 @@ from django.utils import timezone
 
 from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Space, User
+from accounts.places import places_of
 from accounts.services import space_create
 from accounts.templatetags.commonplace import browser
 from events.models import Event
+from grants.forms import ConsentForm
 from memories.models import Memory
 from tests.factories import memory_make, user_create
 from tests.pages.team import PASSWORD, Team
@@ -114,6 +116,26 @@ def test_ownership_is_handed_over(team: Team) -> None:
     roles = {place.user.email: place.role for place in team.space.memberships.select_related("user")}
     assert roles["member@example.com"] == "owner"
     assert roles["owner@example.com"] == "admin"
+
+
+@pytest.mark.django_db
+def test_spaces_of_one_name_are_told_apart_wherever_they_are_listed() -> None:
+    ada, ben = user_create("ada@example.com", name="Ada"), user_create("ben@example.com")
+    for owner in (ada, ben, ben):
+        space = space_create(owner=owner, name="Personal")
+        Membership.objects.get_or_create(space=space, user=ada, defaults={"role": "member"})
+    client = Client()
+    client.force_login(ada, backend="allauth.account.auth_backends.AuthenticationBackend")
+
+    names = [place.label for place in places_of(ada)]
+    page = client.get("/home").content.decode()
+    choices = [str(label) for _, label in ConsentForm(user=ada, scopes=["read"]).fields["space"].choices]  # type: ignore[attr-defined]
+
+    spaces = list(Space.objects.order_by("pk"))
+    assert names == ["Personal (yours)"] + [f"Personal (ben@example.com) {space.pk}" for space in spaces[1:]]
+    assert choices == names
+    for name in names:
+        assert name in page
 
 
 def test_owner_cannot_leave_and_others_can(team: Team) -> None:
