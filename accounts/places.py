@@ -24,7 +24,7 @@ def places_of(user: User) -> list[Membership]:
             place.label += " (yours)" if place.role == Role.OWNER else f" ({place.owner_email})"
         places.append(place)
     labels = Counter(place.label for place in places)
-    for place in places:
-        if labels[place.label] > 1:
-            place.label += f" {place.space_id}"
+    for shown in places:
+        if labels[shown.label] > 1:
+            shown.label += f" {shown.space_id}"
     return places
