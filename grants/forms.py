@@ -12,7 +12,7 @@ from grants.scopes import GRANT_SCOPES
 MAX_TOOL = 100
 
 
-class SpaceField(forms.ModelChoiceField[Space]):
+class SpaceField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django takes none at run time
     """A choice among the spaces of a person."""
 
     def __init__(self, user: User) -> None:
