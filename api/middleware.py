@@ -7,8 +7,13 @@ import uuid
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
+from django.template.response import SimpleTemplateResponse
+from django.urls import resolve
+
+from api.errors import api_request
 
 logger = logging.getLogger("commonplace.request")
+PAGES = frozenset({"docs"})  # under /v1, and yet for people
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -45,4 +50,26 @@ class RequestIdMiddleware:
             }
             | getattr(request, "log_details", {}),
         )  # fmt: skip
+        return response
+
+
+class ApiMiddleware:
+    """Answers what comes by a door that speaks JSON; all middleware behind it (sessions, CSRF, …) is for pages."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        match = resolve(request.path_info) if api_request(request) else None
+        if match is None or match.url_name in PAGES:
+            return self.get_response(request)
+        request.resolver_match = match
+        response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        if isinstance(response, SimpleTemplateResponse):  # the framework's name for one that is written out last
+            response = response.render()
+        if not response.streaming:
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+        # What a browser is led to open here is data, never a page.
+        response.headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
         return response

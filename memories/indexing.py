@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from django.conf import settings
 from django.db import connection, transaction
 
-from accounts.models import Space
 from aiworker.queue import enqueue
 from config.valkey import breaker, client
 from memories.lexemes import metadata_lexeme, sample_lexemes, text_lexemes, vector_literal
@@ -50,20 +49,30 @@ def _index_space(space_id: int, memories: dict[str, Memory]) -> None:
     _remove(space_id, memories.keys() - active.keys())
     if not active:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT memory_id, digest FROM memories_searchentry WHERE space_id = %s AND memory_id = ANY(%s)",
-            [space_id, list(active)],
-        )
-        known = {memory_id: bytes(digest) for memory_id, digest in cursor.fetchall()}
-    _write_entries(space_id, list(active.values()))
+    language, known = _language_and_digests(space_id, list(active))
+    _write_entries(space_id, list(active.values()), language)
     changed = [key for key, memory in active.items() if known.get(key) != content_digest(memory.content)]
     _replace_vectors(space_id, changed, renewed=[key for key in changed if key in known])
     _update_expiry(space_id, [memory for key, memory in active.items() if key in known and key not in changed])
 
 
-def _write_entries(space_id: int, memories: list[Memory]) -> None:
-    language = Space.objects.values_list("language", flat=True).get(pk=space_id)
+def _language_and_digests(space_id: int, ids: list[str]) -> tuple[str, dict[str, bytes]]:
+    """Give the space's language, and the digests of the contents that are indexed already."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT space.language, entry.memory_id, entry.digest
+            FROM accounts_space AS space
+            LEFT JOIN memories_searchentry AS entry ON entry.space_id = space.id AND entry.memory_id = ANY(%s)
+            WHERE space.id = %s
+            """,
+            [ids, space_id],
+        )
+        rows = cursor.fetchall()
+    return rows[0][0], {memory_id: bytes(digest) for _, memory_id, digest in rows if memory_id is not None}
+
+
+def _write_entries(space_id: int, memories: list[Memory], language: str) -> None:
     columns: tuple[list[object], ...] = ([], [], [], [], [], [], [], [])
     for memory in memories:
         named = [*memory.tags, memory.subject] if memory.subject else memory.tags
@@ -93,6 +102,18 @@ def _write_entries(space_id: int, memories: list[Memory]) -> None:
         )
 
 
+QUEUE = """
+INSERT INTO memories_embeddingpending (space_id, memory_id, model)
+SELECT space.space_id, given.id, wanted.model
+FROM memories_searchspace AS space, unnest(ARRAY[space.model, nullif(space.next_model, '')])
+    AS wanted(model), unnest(%s::varchar[]) AS given(id)
+WHERE space.space_id = %s AND wanted.model IS NOT NULL
+FOR KEY SHARE OF space -- a change of model waits for this transaction
+ON CONFLICT (space_id, memory_id, model) DO UPDATE SET
+    queued_at = clock_timestamp(), not_before = now(), attempts = 0, error = ''
+"""
+
+
 def _replace_vectors(space_id: int, changed: list[str], renewed: list[str]) -> None:
     if not changed:
         return
@@ -101,23 +122,13 @@ def _replace_vectors(space_id: int, changed: list[str], renewed: list[str]) -> N
             cursor.execute(
                 "DELETE FROM memories_memoryvector WHERE space_id = %s AND memory_id = ANY(%s)", [space_id, renewed]
             )
-        cursor.execute(
-            "INSERT INTO memories_searchspace (space_id, model) VALUES (%s, %s) ON CONFLICT (space_id) DO NOTHING",
-            [space_id, settings.EMBEDDING_MODEL],
-        )
-        cursor.execute(
-            """
-            INSERT INTO memories_embeddingpending (space_id, memory_id, model)
-            SELECT space.space_id, given.id, wanted.model
-            FROM memories_searchspace AS space, unnest(ARRAY[space.model, nullif(space.next_model, '')])
-                AS wanted(model), unnest(%s::varchar[]) AS given(id)
-            WHERE space.space_id = %s AND wanted.model IS NOT NULL
-            FOR KEY SHARE OF space -- a change of model waits for this transaction
-            ON CONFLICT (space_id, memory_id, model) DO UPDATE SET
-                queued_at = clock_timestamp(), not_before = now(), attempts = 0, error = ''
-            """,
-            [changed, space_id],
-        )
+        cursor.execute(QUEUE, [changed, space_id])
+        if cursor.rowcount == 0:  # the first memory of its space
+            cursor.execute(
+                "INSERT INTO memories_searchspace (space_id, model) VALUES (%s, %s) ON CONFLICT (space_id) DO NOTHING",
+                [space_id, settings.EMBEDDING_MODEL],
+            )
+            cursor.execute(QUEUE, [changed, space_id])
     transaction.on_commit(wake_embedder)
 
 

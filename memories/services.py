@@ -70,7 +70,7 @@ def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
     )  # fmt: skip
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[Memory]:
     """Store new memories with one event; return them. The search finds them by keyword from the commit on.
 
@@ -78,7 +78,7 @@ def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[M
     """
     core_admit(access, memories)
     quota_take(access, len(memories))
-    Memory.objects.bulk_create(memories)
+    Memory.objects.insert(memories)
     index_memories(memories)
     event_record(
         access=access, type="memory.created", object_kind="memory", object_ids=[memory.id for memory in memories]
@@ -136,7 +136,7 @@ def update_changes(*, access: Access, data: MemoryUpdate) -> dict[str, Any]:
     return changes
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) -> Memory:
     """Apply column changes to a locked memory and return it; its earlier version is kept.
 
@@ -148,7 +148,7 @@ def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) ->
     return memory_apply(access=access, memory=memory, changes=changes | tier_changes(access, memory, changes))
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def memory_apply(*, access: Access, memory: Memory, changes: dict[str, Any], type: str = "memory.updated") -> Memory:
     """Apply column changes that a rule of the service makes, whoever's memory it is; return the memory."""
     changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
@@ -191,11 +191,13 @@ def memory_update(*, access: Access, memory: Memory, data: MemoryUpdate) -> Memo
 
 def version_keep(*, access: Access, memory: Memory) -> None:
     """Keep what a memory is now as a version of its history."""
-    MemoryVersion.objects.create(
-        space_id=memory.space_id, memory_id=memory.id, version=memory.version,
-        fields=memory_present(memory, full=True), actor_kind=access.actor_kind, actor_id=access.actor_id,
-        actor_name=access.actor_name,
-    )  # fmt: skip
+    MemoryVersion.objects.insert([
+        MemoryVersion(
+            space_id=memory.space_id, memory_id=memory.id, version=memory.version,
+            fields=memory_present(memory, full=True), actor_kind=access.actor_kind, actor_id=access.actor_id,
+            actor_name=access.actor_name,
+        )
+    ])  # fmt: skip
 
 
 def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
@@ -210,7 +212,7 @@ def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
     return list(found.values())
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "memory.deleted") -> None:
     """Delete memories for good: rows, versions, vectors, search entries, stored answers, what was merged into them.
 

@@ -187,7 +187,7 @@ class _Chunk:
         """Write the rows, their versions, search entries and the event."""
         if self.new:
             quota_take(self.access, len(self.new))
-            Memory.objects.bulk_create(self.new.values())
+            Memory.objects.insert(self.new.values())
         if self.changed:
             Memory.objects.bulk_create(
                 self.changed,
@@ -196,7 +196,7 @@ class _Chunk:
                 update_fields=[*WRITTEN, "remembered", "superseded_by"],
             )
         if self.versions:
-            MemoryVersion.objects.bulk_create(self.versions)
+            MemoryVersion.objects.insert(self.versions)
         written = [*self.new.values(), *self.changed]
         if written:
             index_memories(written)
