@@ -9,12 +9,15 @@ from embedded.folder import DataFolder
 from embedded.servers import data_dir, needed, running
 
 #: Commands that open no connection to the database.
-WITHOUT_SERVERS = {"", "check", "collectstatic", "compilemessages", "help", "makemessages", "spectacular", "version"}
+WITHOUT_SERVERS = {
+    "", "check", "collectstatic", "compilemessages", "diffsettings", "help", "makemessages", "spectacular", "version",
+}  # fmt: skip
 
 
 def main() -> None:
     """Run the command that sys.argv names."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
     command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
@@ -23,7 +26,7 @@ def main() -> None:
     try:
         with running(folder.root, wanted=wanted):
             execute_from_command_line(sys.argv)
-    except StartError as error:
+    except (StartError, ImproperlyConfigured) as error:
         sys.exit(str(error))
 
 

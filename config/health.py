@@ -35,12 +35,13 @@ def server_count() -> int:
 
 @safe_only
 def health(request: HttpRequest) -> JsonResponse:
-    """Answer the state of the service; with a valid key, the count is that of its space."""
+    """Answer the state of the service; with a key that may read, the count is of what it may read."""
     key = credential_from(request)
     try:
         with transaction.atomic():
             access = key_authenticate(key, request, channel="rest") if key else None
-            count = Memory.objects.visible_to(access).count() if access else server_count()
+            reads = access is not None and access.may("memories:read")
+            count = Memory.objects.visible_to(access).count() if reads else server_count()
     except Exception as exception:
         error = error_from(exception)
         return error_response(error)

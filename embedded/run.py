@@ -37,6 +37,7 @@ def main(arguments: list[str]) -> int:
     try:
         _check_port()
         with _locked(folder), Supervisor(say) as supervisor:
+            _check_settings()
             _run(supervisor, folder)
     except (StopRequested, KeyboardInterrupt):
         say("Stopped. The data stays where it is.")
@@ -94,6 +95,15 @@ def _check_port() -> None:
                 f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}; "
                 "stop the program that has it or choose another port, as in `make run PORT=8001`."
             ) from error
+
+
+def _check_settings() -> None:
+    """Raise StartError now, before anything is started, when a setting cannot be read."""
+    read = subprocess.run(
+        [sys.executable, "manage.py", "diffsettings"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+    )
+    if read.returncode != 0:
+        raise StartError(read.stderr.decode(errors="replace").strip())
 
 
 @contextmanager

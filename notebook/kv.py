@@ -58,9 +58,19 @@ def value_get(*, access: Access, ns: str, key: str) -> KeyValue:
 
 
 def value_locked(*, access: Access, ns: str, key: str) -> KeyValue | None:
-    """Return one value, locked until the transaction ends, None when there is none. Raises Forbidden."""
+    """Return one value, None when there is none; either way it stays so until the transaction ends.
+
+    Raises Forbidden.
+    """
     ns_check(ns)
-    value: KeyValue | None = _live(access).select_for_update().filter(ns=ns, key=key).first()
+    rows = _live(access).select_for_update().filter(ns=ns, key=key)
+    value: KeyValue | None = rows.first()
+    if value is None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(%s::int, hashtext(%s))", [access.space_id % 2**31, f"kv {ns}/{key}"]
+            )
+        value = rows.first()  # somebody else may have set it while this one waited
     return value
 
 

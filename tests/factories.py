@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -18,6 +17,7 @@ from accounts.models import Membership, Role, Space, User
 from accounts.permissions import FULL_SCOPES, READ_SCOPES
 from accounts.services import space_create
 from apikeys.authentication import key_authenticate
+from apikeys.keys import key_digest, key_generate, key_prefix
 from apikeys.models import ApiKey
 from apikeys.services import apikey_create
 from memories.models import Memory
@@ -141,27 +141,34 @@ def people_create() -> People:
     outsider = user_create("outsider@example.com", name="Otto Outsider")
     other = space_create(owner=outsider, name="Elsewhere")
 
-    def key(kind: str, user: User = owner, to: Space = space, scopes: Collection[str] = FULL_SCOPES, **f: Any) -> str:
-        return key_create(to, user, kind, scopes=scopes, **f)
+    def key(name: str, user: User = owner, to: Space = space, **fields: Any) -> ApiKey:
+        texts[name] = key_generate()
+        scopes = sorted(fields.pop("scopes", FULL_SCOPES))
+        digest, prefix = key_digest(texts[name]), key_prefix(texts[name])
+        return ApiKey(space=to, user=user, name=name, digest=digest, prefix=prefix, scopes=scopes, **fields)
 
-    keys = {
-        "owner": key("owner"),
-        "member": key("member", member),
-        "outsider": key("outsider", outsider, other),
-        "read": key("read", scopes=READ_SCOPES),
-        "write": key("write", scopes=WRITE_SCOPES),
-        "delete": key("delete", scopes={"memories:delete"}),
-        "tool": key("tool", tool="claude", read_tools=["claude", "cursor"]),
-        "namespace": key("namespace", namespaces=["project:a"]),
-        "type": key("type", types=["semantic"]),
-        "nothing": key("nothing", read_tools=[]),
-        "quarantine": key("quarantine", quarantine=True),
-        "decide": key("decide", scopes={"actions:decide"}),
-        "expired": key("expired", expires_at=timezone.now() - timedelta(seconds=1)),
-        "revoked": key("revoked"),
-    }
-    ApiKey.objects.get(name="revoked", space=space).revoke()
-    return People(owner, member, outsider, space, other, keys)
+    # In one statement, without the events of their making: nearly every test begins here.
+    texts: dict[str, str] = {}
+    now = timezone.now()
+    ApiKey.objects.bulk_create(
+        [
+            key("owner"),
+            key("member", member),
+            key("outsider", outsider, other),
+            key("read", scopes=READ_SCOPES),
+            key("write", scopes=WRITE_SCOPES),
+            key("delete", scopes={"memories:delete"}),
+            key("tool", tool="claude", read_tools=["claude", "cursor"]),
+            key("namespace", namespaces=["project:a"]),
+            key("type", types=["semantic"]),
+            key("nothing", read_tools=[]),
+            key("quarantine", quarantine=True),
+            key("decide", scopes={"actions:decide"}),
+            key("expired", expires_at=now - timedelta(seconds=1)),
+            key("revoked", revoked_at=now),
+        ]
+    )
+    return People(owner, member, outsider, space, other, texts)
 
 
 def memory_body(**changes: Any) -> dict[str, Any]:

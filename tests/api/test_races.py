@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import memories.views
 from tests.factories import People, memory_body
 from tests.races import at_once
 
@@ -28,6 +29,36 @@ def test_20_parallel_identical_idempotent_posts_make_one_row(people: People) -> 
     assert len(made) == 1
     assert people.api().get("/v1/memories").json()["total"] == 1
     assert people.api().post("/v1/memories", memory_body(), headers=headers).json()["id"] in made
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "inside"),
+    [
+        ("/v1/memories", memory_body(), "memory_create"),
+        ("/v1/memories/search", {"q": "dark"}, "search_memories"),
+    ],
+)
+def test_a_repetition_while_the_first_request_runs_is_in_progress(
+    people: People, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, Any], inside: str
+) -> None:
+    original, repetitions = getattr(memories.views, inside), []
+
+    def post(_: int = 0) -> Any:
+        return people.api().post(path, body, headers={"Idempotency-Key": "slow"})
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        repetitions.extend(at_once(1, post))
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(memories.views, inside, slow)
+    first = post()
+
+    assert first.status_code in {200, 201}
+    assert [(answer.status_code, answer.json()["error"]) for answer in repetitions] == [
+        (409, "idempotency_in_progress")
+    ]
+    assert post().headers["Idempotency-Replayed"] == "true"
+    assert len(repetitions) == 1
 
 
 def test_of_20_parallel_puts_with_one_etag_one_is_200_and_19_are_412(people: People) -> None:

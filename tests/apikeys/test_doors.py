@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from tests.factories import MISSING_ID, Api, People, memory_body
 
@@ -205,6 +206,14 @@ class TestWriteOnly:
         ]
 
         assert {answer.status_code for answer in answers} == {403}
+
+    def test_learns_no_number_of_memories(self, people: People, stored: dict[str, str]) -> None:
+        people.api("outsider").created()
+        cache.delete("health:memories")
+
+        counts = [Api(key).get("/v1/health").json()["memories_count"] for key in (people.keys["write"], None)]
+
+        assert counts[0] == counts[1]
 
     def test_writes(self, people: People) -> None:
         assert people.api("write").post("/v1/memories", memory_body()).status_code == 201

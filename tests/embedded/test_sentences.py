@@ -34,6 +34,18 @@ def test_port_that_is_none(tmp_path: Path, port: str) -> None:
     assert attempt(tmp_path, PORT=port) == (1, f"PORT must be a number from 1 to 65535, not {port!r}.\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("OMP_API_KEY", "k" * 31, "OMP_API_KEY must have at least 32 characters (OMP 0.1, section 7)."),
+        ("OMP_RATE_LIMIT", "no", "OMP_RATE_LIMIT must be one of: on, off."),
+        ("DATABASE_URL", "mysql://host/name", "DATABASE_URL must be a postgresql:// address."),
+    ],
+)
+def test_setting_that_cannot_be_read(tmp_path: Path, name: str, value: str, sentence: str) -> None:
+    assert attempt(tmp_path, **{name: value}) == (1, f"{sentence}\n")
+
+
 def test_data_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("something else")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.db import transaction
 
@@ -85,6 +87,20 @@ def test_pages_by_cursor(api: CheckedApi) -> None:
 
     assert len(seen) == len(set(seen)) == 5
     assert seen == sorted(seen, key=int, reverse=True)
+
+
+def test_pages_by_link(api: CheckedApi) -> None:
+    for _ in range(3):
+        api.created()
+    seen: list[str] = []
+    path = "/v1/events?type=memory.created&limit=2"
+    while path:
+        response = api.get(path)
+        seen += [event["id"] for event in response.json()["events"]]
+        link = re.fullmatch(r'<https?://[^/]+(/v1/events\?[^>]+)>; rel="next"', response.headers.get("Link", ""))
+        path = link[1] if link else ""
+
+    assert len(seen) == len(set(seen)) == 3
 
 
 @pytest.mark.parametrize("query", [{"limit": "0"}, {"after": "yesterday"}, {"cursor": "x"}, {"nonsense": "1"}])

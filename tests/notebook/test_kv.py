@@ -144,3 +144,11 @@ def test_of_twenty_parallel_sets_at_one_version_one_wins(people: People, expecte
     won = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
     assert won == [expected + 1]
     assert sum(isinstance(outcome, VersionConflict) for outcome in outcomes) == 19
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_parallel_first_sets_one_creates(people: People) -> None:
+    answers = at_once(8, lambda number: people.api().put("/v1/kv/race/first", {"value": number}))
+
+    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]  # type: ignore[union-attr]
+    assert people.api().get("/v1/kv/race/first").json()["version"] == 8

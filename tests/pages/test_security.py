@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.core import mail
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import User
 from tests.pages.team import Team, pages, patterns
@@ -256,3 +257,19 @@ def test_forwarded_host_does_not_enter_a_mail(team: Team) -> None:
     )
 
     assert "evil.test" not in mail.outbox[0].body
+
+
+@pytest.fixture
+def production(settings: Settings, db: None) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31_536_000
+
+
+@pytest.mark.usefixtures("production")
+@pytest.mark.parametrize("path", ["/accounts/login/", "/v1/me", "/mcp"])
+def test_plain_http_is_led_to_tls_in_production(path: str) -> None:
+    plain, safe = Client().get(path), Client().get(path, secure=True)
+
+    assert (plain.status_code, plain.headers["Location"]) == (301, f"https://testserver{path}")
+    assert "Strict-Transport-Security" not in plain.headers
+    assert safe.headers["Strict-Transport-Security"].startswith("max-age=31536000")
+    assert Client().get("/v1/health").status_code == 200
