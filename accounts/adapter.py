@@ -47,6 +47,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # the librar
         response: HttpResponse = super().post_login(request, user, **kwargs)
         return response
 
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Return the ways to show once more that it is them, in our own words."""
+        words = {
+            "reauthenticate": "Use the password", "reauthenticate_by_code": "Have a code sent to my address",
+            "mfa_reauthenticate": "Use the authenticator app or a recovery code",
+            "mfa_reauthenticate:webauthn": "Use a passkey or security key",
+        }  # fmt: skip
+        methods = super().get_reauthentication_methods(user)
+        return [method | {"description": words[method["id"]]} for method in methods]
+
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # the library has no types
     """Sign-up by another service."""

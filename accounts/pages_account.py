@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.decorators import reauthentication_required
 from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
@@ -38,6 +39,7 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     context = {
         "form": form,
+        "others": settings.SOCIAL_SIGN_IN,
         "second_step": is_mfa_enabled(user),
         "visit": SupportVisit.objects.filter(user=user).open().first(),
         "theme": request.COOKIES.get("theme", ""),

@@ -100,7 +100,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "config.cache.SteadyCache",
         "LOCATION": REDIS_URL,
         "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 0.5},
     }
@@ -206,7 +206,22 @@ ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_FORMS = {"signup": "accounts.forms.SignupForm", "login": "accounts.forms.LoginForm"}
+SIGN_IN_FORMS = "accounts.signinforms"
+ACCOUNT_FORMS = {
+    name: f"{SIGN_IN_FORMS}.{form}"
+    for name, form in {
+        "signup": "SignupForm", "login": "LoginForm", "reset_password": "ResetPasswordForm",
+        "reset_password_from_key": "ResetPasswordKeyForm", "change_password": "ChangePasswordForm",
+        "set_password": "SetPasswordForm", "reauthenticate": "ReauthenticateForm",
+        "confirm_reauthentication_code": "ConfirmCodeForm",
+    }.items()
+}  # fmt: skip
+MFA_FORMS = {
+    "authenticate": f"{SIGN_IN_FORMS}.AuthenticateForm", "reauthenticate": f"{SIGN_IN_FORMS}.SecondStepForm",
+    "activate_totp": f"{SIGN_IN_FORMS}.ActivateAppForm", "add_webauthn": f"{SIGN_IN_FORMS}.AddPasskeyForm",
+    "edit_webauthn": f"{SIGN_IN_FORMS}.EditPasskeyForm",
+}  # fmt: skip
+SOCIALACCOUNT_FORMS = {"signup": f"{SIGN_IN_FORMS}.SocialSignupForm"}
 ACCOUNT_EMAIL_NOTIFICATIONS = True  # a changed password, address or second step is told by e-mail
 USERSESSIONS_TRACK_ACTIVITY = False
 SIGN_UP_OPEN = env_bool("OMP_SIGN_UP", True)

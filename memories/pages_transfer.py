@@ -50,6 +50,7 @@ def transfer(request: PageRequest) -> HttpResponse:
     context = {
         "error": error, "formats": formats(), "conflicts": CONFLICTS, "jobs": jobs,
         "megabytes": settings.MAX_IMPORT_BYTES // 1024 // 1024, "may_import": "import" in request.may,
+        "open": switched_on(Switch.Name.IMPORTS),
     }  # fmt: skip
     return render(request, "memories/transfer.html", context, status=422 if error else 200)
 

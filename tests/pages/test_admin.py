@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from unittest.mock import ANY
+
 import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.access import Access, space_transaction
-from accounts.models import Membership, Plan, Switch, User
+from accounts.models import Invitation, Membership, Plan, Switch, User
 from accounts.support import support_allow
 from accounts.switches import switches_forget
-from aiworker.jobs import GAVE_UP, job_create
+from aiworker.jobs import GAVE_UP, job_create, job_run
 from aiworker.models import Job, JobInput
 from apikeys.models import ApiKey
 from config.adminsite import SHOWN
 from events.models import Event
 from memories.quota import quota_forget
-from tests.factories import key_create, memory_make, user_create
+from tests.factories import Api, key_create, memory_make, user_create
 from tests.pages.team import Team
 
 OPERATOR_PAGES = ["/admin/", "/admin/accounts/user/", "/admin/accounts/space/", "/admin/accounts/invitation/",
                   "/admin/apikeys/apikey/", "/admin/accounts/plan/", "/admin/accounts/switch/", "/admin/jobs/",
                   "/admin/oauth2_provider/application/"]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def all_switched_on() -> Iterator[None]:
+    yield
+    switches_forget()
 
 
 @pytest.fixture
@@ -127,15 +138,79 @@ def test_plan_limits_a_space(team: Team, console: Client) -> None:
     quota_forget(team.space.pk)
 
 
-def test_switch_closes_sign_up(console: Client) -> None:
-    console.post("/admin/accounts/switch/add/", {"name": "sign_up"})
+def test_plan_limits_the_requests_of_a_space(team: Team, console: Client, settings: Settings) -> None:
+    settings.QUOTAS_ON, settings.RATE_LIMIT_ON = True, False
+    key, other = key_create(team.space, team.users["owner"]), key_create(team.other, team.users["outsider"])
+    console.post("/admin/accounts/plan/add/", {"name": "Slow", "memories": "", "requests_per_minute": "3"})
+    plan = Plan.objects.get()
+    console.post(f"/admin/accounts/space/{team.space.pk}/change/", {
+        "plan": plan.pk, "memberships-TOTAL_FORMS": 0, "memberships-INITIAL_FORMS": 0,
+    })  # fmt: skip
 
+    answers = [Api(key).get("/v1/me") for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[0].json()["limits"]["requests_per_minute"] == 3
+    assert answers[3].json()["details"] == {"limit": "space", "per_minute": 3, "retry_after": ANY}
+    assert [Api(other).get("/v1/me").status_code for _ in range(4)] == [200] * 4
+    settings.QUOTAS_ON = False
+    assert Api(key).get("/v1/me").status_code == 200
+
+
+def test_plan_of_no_requests_is_refused(console: Client) -> None:
+    response = console.post("/admin/accounts/plan/add/", {"name": "None", "requests_per_minute": "0"})
+
+    assert response.status_code == 200
+    assert not Plan.objects.exists()
+
+
+def switch_off(console: Client, name: str) -> None:
+    """Have the operator switch a feature off."""
+    console.post("/admin/accounts/switch/add/", {"name": name})
     assert Switch.objects.get().on is False
-    answer = Client().post("/accounts/signup/", {"email": "new@example.com", "password1": "a plain long password"})
+
+
+def test_switch_closes_sign_up(console: Client) -> None:
+    switch_off(console, "sign_up")
+
+    page = Client().get("/accounts/signup/").content.decode()
+    Client().post("/accounts/signup/", {"email": "new@example.com", "password1": "a plain long password"})
+
+    assert "<h1>Sign-up is closed</h1>" in page
     assert not User.objects.filter(email="new@example.com").exists()
-    assert answer.status_code == 200
+
+
+def test_switch_closes_invitations(team: Team, console: Client) -> None:
+    switch_off(console, "invitations")
+    before = Invitation.objects.count()
+
+    response = team.client("owner").post("/team", {"email": "second@example.com", "role": "member"})
+
+    assert response.status_code == 422
+    assert "has switched this off for now: invitations by e-mail" in response.content.decode()
+    assert Invitation.objects.count() == before
+
+
+def test_switch_closes_imports_at_every_door(team: Team, console: Client) -> None:
+    key = key_create(team.space, team.users["owner"])
+    queued = Api(key).post("/v1/import", {"memories": []}, headers={"Prefer": "respond-async"}).json()
+    switch_off(console, "imports")
+    file = SimpleUploadedFile("memories.json", b'{"memories": []}')
+
+    page = team.client("owner").post("/transfer", {"file": file, "format": "auto", "conflict": "skip"})
+    answers = [
+        Api(key).post("/v1/import", {"memories": []}, headers=headers) for headers in ({}, {"Prefer": "respond-async"})
+    ]
+    job_run(space_id=team.space.pk, job_id=queued["id"])
+
+    assert page.status_code == 422
+    for answer in answers:
+        assert (answer.status_code, answer.json()["details"]) == (403, {"switch": "imports"})
+    ended = Api(key).get(f"/v1/jobs/{queued['id']}").json()
+    assert (ended["status"], ended["error"]["error"]) == ("failed", "forbidden")
     Switch.objects.all().delete()
     switches_forget()
+    assert Api(key).post("/v1/import", {"memories": []}).status_code == 200
 
 
 def test_nobody_looks_in_without_consent(team: Team, console: Client) -> None:
