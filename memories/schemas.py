@@ -58,23 +58,6 @@ class SourceIn(Body):
     timestamp: Timestamp | None = None
 
 
-class MemoryCreate(Body):
-    """The body of POST /v1/memories."""
-
-    content: Content
-    type: Type
-    source: SourceIn = SourceIn()
-    tags: Tags = []
-    namespace: Namespace | None = None
-    expires_at: Timestamp | None = None
-    metadata: Metadata = {}
-    subject: Subject = ""
-    tier: Tier = "long"
-    origin: Origin = "agent"
-    pinned: bool = False
-    source_ref: SourceRef = ""
-
-
 class MemoryUpdate(Body):
     """The body of PUT and PATCH /v1/memories/{id}: only what is given changes."""
 
@@ -90,6 +73,13 @@ class MemoryUpdate(Body):
     origin: Origin = "agent"
     pinned: bool = False
     source_ref: SourceRef = ""
+
+
+class MemoryCreate(MemoryUpdate):
+    """The body of POST /v1/memories."""
+
+    content: Content
+    type: Type
 
 
 class MemoryImport(MemoryCreate):
