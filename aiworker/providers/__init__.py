@@ -1,20 +1,22 @@
 """AI providers behind one small protocol; the operator chooses model and address, a request only provider and key."""
 
-from collections.abc import Callable
-
 from django.conf import settings
+from django.utils.module_loading import import_string
 
-from aiworker.providers.anthropic import AnthropicProvider
 from aiworker.providers.base import Provider
-from aiworker.providers.openai import OpenAIProvider
 from api.errors import NoApiKey
 
-PROVIDERS: dict[str, Callable[[str, float], Provider]] = {"anthropic": AnthropicProvider, "openai": OpenAIProvider}
+# By name, because only the processes that ask a provider need its package, whose import takes over a second.
+PROVIDERS = {
+    "anthropic": "aiworker.providers.anthropic.AnthropicProvider",
+    "openai": "aiworker.providers.openai.OpenAIProvider",
+}
 
 
 def provider_of(name: str, api_key: str, *, seconds: float | None = None) -> Provider:
     """Return a client of the provider with a key; each question may take so many seconds."""
-    return PROVIDERS[name](api_key, seconds or float(settings.AI_TIMEOUT_SECONDS))
+    provider: Provider = import_string(PROVIDERS[name])(api_key, seconds or float(settings.AI_TIMEOUT_SECONDS))
+    return provider
 
 
 def key_for(name: str | None, api_key: str | None) -> tuple[str, str]:
