@@ -24,6 +24,7 @@ INDEX: list[tuple[str, list[Place]]] = [
             Place("journal", "Journal"),
             Place("record-collections", "Records"),
             Place("kv", "Key-value"),
+            Place("conversation-list", "Conversations"),
         ],
     ),
     (

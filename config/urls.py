@@ -32,6 +32,7 @@ urlpatterns = [
     path("", include("events.urls")),
     path("", include("aiworker.urls")),
     path("", include("notebook.urls")),
+    path("", include("conversations.urls")),
     path("", include("actions.urls")),
     path("", include("dreams.urls")),
 ]

@@ -1,6 +1,6 @@
 """Storing and deleting conversations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -13,9 +13,10 @@ from api.timestamps import timestamp_format
 from conversations.models import Conversation, actor_of
 from conversations.schemas import ConversationCreate, Message
 from events.services import event_record
-from memories.models import Memory
+from memories.models import FROM_CONVERSATION, Memory
 from memories.services import memories_delete
 
+GAP = "\n\n"  # between the paragraphs of a transcript
 NOT_VISIBLE = "No conversation with this id is visible to this key."
 
 
@@ -106,23 +107,41 @@ def conversation_delete(*, access: Access, conversation_id: str, memories: bool)
     conversation = conversation_get(access, conversation_id)
     if memories:
         access.require("memories:delete")
-        extracted = Memory.objects.any_status(access).filter(source_ref__startswith=f"{conversation.id}#")
-        memories_delete(access=access, memories=list(extracted))
+        memories_delete(access=access, memories=list(extracted_from(access, conversation.id)))
     Conversation.objects.visible_to(access).filter(id=conversation.id).delete()
     answers_forget(access, [conversation.id])
     _note(access, "conversation.deleted", [conversation.id])
+
+
+def extracted_from(access: Access, conversation_id: str) -> Any:
+    """Return the visible memories, of every status, that were extracted from a conversation."""
+    # The second condition is that of the index.
+    rows = Memory.objects.any_status(access).filter(source_ref__startswith=f"{conversation_id}#")
+    return rows.filter(source_ref__startswith=FROM_CONVERSATION)
 
 
 def _note(access: Access, type: str, ids: Sequence[str]) -> None:
     event_record(access=access, type=type, object_kind="conversation", object_ids=ids)
 
 
+def _spoken(messages: Sequence[dict[str, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the paragraphs of a transcript, each with the index of its message."""
+    names = {"user": "User", "assistant": "Assistant"}
+    for index, message in enumerate(messages):
+        if message["role"] in names and (text := message["content"].strip()):
+            yield index, f"{names[message['role']]}: {text}"
+
+
 def transcript_of(messages: Sequence[dict[str, str]]) -> str:
     """Return messages as a transcript: one paragraph each, led by who speaks, without system and tool output."""
-    names = {"user": "User", "assistant": "Assistant"}
-    lines = [
-        f"{names[message['role']]}: {message['content'].strip()}"
-        for message in messages
-        if message["role"] in names and message["content"].strip()
-    ]
-    return "\n\n".join(lines)
+    return GAP.join(paragraph for _, paragraph in _spoken(messages))
+
+
+def turns(messages: Sequence[dict[str, str]]) -> list[tuple[int, int, int]]:
+    """Return where each message stands in the transcript: its index, and its first and last character and the gap."""
+    places, begin = [], 0
+    for index, paragraph in _spoken(messages):
+        end = begin + len(paragraph) + len(GAP)
+        places.append((index, begin, end))
+        begin = end
+    return places

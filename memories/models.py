@@ -17,6 +17,7 @@ from accounts.querysets import LimitedQuerySet, SpaceOwnedQuerySet
 from api import clock
 from api.text import text_normal
 
+FROM_CONVERSATION = "conv_"  # how source_ref begins of what was extracted from a stored conversation
 ALPHABET = string.ascii_lowercase + string.digits
 VERSIONED = (
     "content", "type", "source_tool", "source_session_id", "source_user_id", "source_timestamp", "tags", "namespace",
@@ -146,6 +147,12 @@ class Memory(models.Model):
                 name="memories_memory_counted",
             ),
             models.Index(fields=["space", "tier"], condition=models.Q(tier="core"), name="memories_memory_core"),
+            models.Index(
+                fields=["space", "source_ref"],
+                opclasses=["int8_ops", "varchar_pattern_ops"],
+                condition=models.Q(source_ref__startswith=FROM_CONVERSATION),
+                name="memories_memory_conversation",
+            ),
         ]
         constraints = [
             models.CheckConstraint(

@@ -14,10 +14,11 @@ from accounts.pageviews import WAITING, PageRequest, page, safe_back
 from api.errors import Invalid, MemoryNotFound
 from api.schemas import parse
 from apikeys.models import ApiKey
+from conversations.models import Conversation
 from memories import listing as lists
 from memories.history import memory_restore as restore
 from memories.listing import MODES, TIERS, TYPES, Listing
-from memories.models import Memory
+from memories.models import FROM_CONVERSATION, Memory
 from memories.quarantine import waiting_count
 from memories.reading import history, marked, readers, why_words
 from memories.schemas import MemoryCreate, MemoryUpdate
@@ -114,9 +115,17 @@ def memory_detail(request: PageRequest, memory_id: str) -> HttpResponse:
     context = {
         "memory": memory, "key": key, "history": history(access, memory), "readers": list(readers(access, memory)),
         "tiers": TIERS, "types": TYPES, "waits": memory.status == Memory.Status.QUARANTINED,
-        "may_write": "write" in request.may,
+        "may_write": "write" in request.may, "conversation": taken_from(access, memory),
     }  # fmt: skip
     return render(request, "memories/detail.html", context)
+
+
+def taken_from(access: Access, memory: Memory) -> str:
+    """Return the id of the conversation that a memory was extracted from, empty when there is none (any more)."""
+    ref: str = memory.source_ref.partition("#")[0]
+    if not ref.startswith(FROM_CONVERSATION):
+        return ""
+    return ref if Conversation.objects.visible_to(access).filter(id=ref).exists() else ""
 
 
 @require_GET

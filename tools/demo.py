@@ -10,11 +10,15 @@ from django.utils import timezone
 
 from accounts.access import Access, space_transaction
 from accounts.models import Membership, Role, User
+from accounts.permissions import FULL_SCOPES
 from actions.schemas import ActionPropose, ActionTransition
 from actions.services import action_propose, action_transition
 from api.schemas import parse
 from apikeys.services import apikey_create
-from dreams.models import DreamChange, DreamRun, DreamSuggestion
+from conversations.models import Conversation
+from conversations.schemas import ConversationCreate
+from conversations.services import conversation_save, transcript_of
+from dreams.services import dream_next_job, dream_submit
 from events.models import Event
 from memories.models import Memory
 from memories.schemas import MemoryCreate, MemoryUpdate
@@ -52,11 +56,29 @@ MEMORIES = [
     ("gemini", "Prefers trains to planes for anything under eight hours.", ["travel"], "Ada", "semantic"),
     ("chatgpt", "Reading list: The Analytical Engine, second edition; notes go into the wiki.",
      ["learning", "reading"], "", "semantic"),
+    ("chatgpt", "Ada takes the train rather than the plane when a journey is under eight hours.", ["travel"], "Ada",
+     "semantic"),
+    ("claude", "Staging keeps its data since October: it is no longer rebuilt on Mondays.", ["staging"], "",
+     "semantic"),
+]  # fmt: skip
+WRITTEN = len(MEMORIES)
+TALKS = [
+    ("chatgpt", "Where the keys of the house are",
+     [("user", "We have the house in Brittany from 3 to 17 August. Whom do I ask for the keys?"),
+      ("assistant", "That depends on how you booked it. Does the confirmation name somebody?"),
+      ("user", "Yes, Madame Le Goff, two doors down. She goes to market on Saturdays until noon."),
+      ("assistant", "Then arrive on a Saturday after noon, or write to her before. Shall I draft a note in French?"),
+      ("user", "Please, a short one.")],
+     [("3 to 17 August", "The house in Brittany is hers from 3 to 17 August."),
+      ("until noon", "Madame Le Goff, who has the keys, is at the market on Saturdays until noon.")]),
+    ("claude", "Why the migration took eleven minutes",
+     [("user", "The rehearsal took nineteen minutes and the migration eleven. Why?"),
+      ("assistant", "The rehearsal ran on a cold cache; the second time most pages were in memory already.")], []),
 ]  # fmt: skip
 
 
 def demo_fill(user: User) -> None:
-    """Fill the person's first space with memories, pages of a journal, records, values, actions and a dream."""
+    """Fill the person's first space with memories, pages of a journal, records, values, actions, talks and a dream."""
     place = Membership.objects.filter(user=user, role=Role.OWNER).order_by("pk").select_related("space")[0]
     access = Access.system(place.space_id)
     with space_transaction(access):
@@ -73,7 +95,12 @@ def demo_fill(user: User) -> None:
             actor_name=keys[0].name, scopes=frozenset({"actions:propose", "actions:execute"}), channel="rest",
         )  # fmt: skip
         actions_propose(agent, user)
-        dream_write(access, memories)
+        talks_write(access)
+        dreamer = Access(
+            space_id=place.space_id, user_id=user.pk, actor_kind="key", actor_id=str(keys[0].pk),
+            actor_name=keys[0].name, scopes=FULL_SCOPES, channel="mcp", write_tool="claude",
+        )  # fmt: skip
+        dream_dream(dreamer, memories)
         Event.objects.visible_to(access).filter(type="memory.created").update(actor_name=keys[0].name, actor_kind="key")
 
 
@@ -81,14 +108,14 @@ def memories_write(access: Access) -> list[Memory]:
     """Store the memories over the last weeks, some of them changed since; return the first of each text."""
     chance, now, made = random.Random(4), timezone.now(), []  # noqa: S311  # the same demo every time
     for number in range(75):
-        tool, text, tags, subject, kind = MEMORIES[number] if number < 15 else chance.choice(MEMORIES)
+        tool, text, tags, subject, kind = MEMORIES[number] if number < WRITTEN else chance.choice(MEMORIES)
         body = {
-            "content": text if number < 15 else f"{text[:-1]} (note {number - 14}).", "type": kind,
-            "source": {"tool": tool}, "tags": list({*tags, *(chance.choice(MEMORIES)[2] if number >= 15 else [])}),
+            "content": text if number < WRITTEN else f"{text[:-1]} (note {number - WRITTEN + 1}).", "type": kind,
+            "source": {"tool": tool}, "tags": list({*tags, *(chance.choice(MEMORIES)[2] if number >= WRITTEN else [])}),
             "subject": subject, "pinned": number == 3, "tier": "core" if number in {0, 3} else "long",
         }  # fmt: skip
         memory = memory_create(access=access, data=MemoryCreate.model_validate(body))
-        hours = 0.2 + 0.7 * number**2 if number < 15 else 160 + (number - 15) * 9
+        hours = 0.2 + 0.7 * number**2 if number < WRITTEN else 200 + (number - WRITTEN) * 9
         Memory.objects.visible_to(access).filter(id=memory.id).update(created_at=now - timedelta(hours=hours))
         made.append(memory)
     changed = MemoryUpdate(content=made[5].content.replace("first Friday", "second Friday"))
@@ -100,7 +127,7 @@ def memories_write(access: Access) -> list[Memory]:
         ),
     )
     Memory.objects.any_status(access).filter(id=waiting.id).update(status=Memory.Status.QUARANTINED)
-    return made[:15]
+    return made[:WRITTEN]
 
 
 def notebook_write(access: Access) -> None:
@@ -159,18 +186,36 @@ def actions_propose(agent: Access, user: User) -> None:
             action_transition(access=owner, data=parse(ActionTransition, move))
 
 
-def dream_write(access: Access, memories: list[Memory]) -> None:
-    """Write down a dream that reworded one memory, and what it suggested."""
-    now, report = timezone.now(), memories[5]
-    run = DreamRun.objects.create(
-        space_id=access.space_id, status=DreamRun.Status.APPLIED, applied=1, created_at=now, applied_at=now,
-        summary="The report's date was said twice, differently; the later one stands.",
-    )  # fmt: skip
-    DreamChange.objects.create(
-        space_id=access.space_id, run_id=run.id, seq=1, op="update", memory_ids=[report.id], before={report.id: 1},
-        after={report.id: 2}, reason="The journal of Tuesday says so.",
-    )  # fmt: skip
-    DreamSuggestion.objects.create(
-        space_id=access.space_id, run_id=run.id, kind="contradiction", memory_ids=[memories[13].id, memories[7].id],
-        text="Is the journey to Brittany by train?", created_at=now,
-    )  # fmt: skip
+def talks_write(access: Access) -> None:
+    """Store two conversations, and what was remembered from one."""
+    for model, topic, said, remembered in TALKS:
+        body = {"model": model, "topic": topic, "messages": [{"role": role, "content": text} for role, text in said]}
+        conversation, _ = conversation_save(access=access, data=parse(ConversationCreate, body))
+        transcript = transcript_of(conversation.messages)
+        for words, text in remembered:
+            start = transcript.index(words)
+            memory = {"content": text, "type": "semantic", "source": {"tool": model}, "tags": ["travel"],
+                      "source_ref": f"{conversation.id}#{start}-{start + len(words)}"}  # fmt: skip
+            memory_create(access=access, data=MemoryCreate.model_validate(memory))
+        rows = Conversation.objects.visible_to(access).filter(id=conversation.id)
+        rows.update(extracted_at=timezone.now() if remembered else None)
+
+
+def dream_dream(access: Access, memories: list[Memory]) -> None:
+    """Have an assistant dream: merge, reword, put aside, and suggest what only the owner decides."""
+    job = dream_next_job(access=access)["job"]
+    ids = [memory.id for memory in memories]
+    changes: list[dict[str, Any]] = [
+        {"op": "merge", "keep_id": ids[13], "drop_ids": [ids[15]], "reason": "Both say the same.",
+         "text": "Ada prefers trains to planes for any journey under eight hours."},
+        {"op": "update", "id": ids[10], "reason": "It said what happens, not what to do.",
+         "text": "When the version has moved on, the API answers 409: read again, then repeat."},
+        {"op": "set_tier", "id": ids[9], "tier": "scratch", "reason": "The chapter changes every week."},
+        {"op": "suggest", "kind": "contradiction", "ids": [ids[11], ids[16]],
+         "text": "Is the staging database still rebuilt on Mondays?"},
+        {"op": "suggest", "kind": "core", "ids": [ids[12]], "text": "Every tool that makes plans needs this."},
+    ]  # fmt: skip
+    summary = "Two notes on trains became one, a rule about the API reads more clearly, and a chapter is put aside."
+    outcome = dream_submit(access=access, run_id=job["run_id"], result={"changes": changes, "summary": summary})
+    if outcome["rejected"]:
+        raise ValueError(f"The demo's dream breaks a rule: {outcome['rejected']}")

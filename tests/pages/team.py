@@ -22,6 +22,8 @@ from aiworker.jobs import job_create
 from api.schemas import parse
 from apikeys.models import ApiKey
 from apikeys.services import apikey_create
+from conversations.schemas import ConversationCreate
+from conversations.services import conversation_save
 from dreams.models import DreamChange, DreamRun, DreamSuggestion
 from grants.models import Grant
 from grants.services import grant_connected, grant_create
@@ -106,6 +108,17 @@ def fill(team: Team, access: Access) -> None:
     proposal = {"class": SHORT, "summary": HOSTILE, "payload": {SHORT: HOSTILE}, "idempotency_key": "a"}
     action, _ = action_propose(access=tool, data=parse(ActionPropose, proposal))
     job = job_create(access=access, kind="import", params={"conflict": "skip", "format": "omp"}, inputs=[b"{}"])
+    talk = [{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE}]
+    conversation, _ = conversation_save(
+        access=access,
+        data=parse(ConversationCreate, {"model": SHORT, "topic": HOSTILE, "messages": talk, "source_url": SHORT}),
+    )
+    memory_create(
+        access=access,
+        data=MemoryCreate.model_validate(
+            body | {"content": HOSTILE + " taken", "source_ref": f"{conversation.id}#0-9"}
+        ),
+    )
     grant = grant_make(team)
     now = timezone.now()
     run = DreamRun.objects.create(
@@ -130,7 +143,8 @@ def fill(team: Team, access: Access) -> None:
         "grant-end": [grant.pk],
         "action-page": [action.short_id], "action-decide": [action.short_id], "import-detail": [job.id],
         "import-cancel": [job.id], "dream-detail": [run.id], "dream-undo-page": [run.id],
-        "suggestion-decide-page": [suggestion.id],
+        "suggestion-decide-page": [suggestion.id], "conversation-detail": [conversation.id],
+        "conversation-remove": [conversation.id],
     }  # fmt: skip
     for name in ("detail", "entry", "edit", "mark", "similar-page"):
         team.args[f"memory-{name}"] = [memory.id]

@@ -53,12 +53,14 @@ def expect(team: Team, who: str, method: str, name: str, action: str, response: 
 
 
 DETAILS = ["memory-detail", "memory-entry", "memory-edit", "memory-similar-page", "record-page", "connection-detail",
-           "connection-check", "action-page", "import-detail", "dream-detail"]  # fmt: skip
+           "connection-check", "action-page", "import-detail", "dream-detail", "conversation-detail",
+           "conversation-remove"]  # fmt: skip
 
 
 MISSING = {name: "mem_0000000000000000" for name in DETAILS if name.startswith("memory")}
 MISSING |= {"record-page": "rec_0000000000000000", "action-page": "A99", "import-detail": "job_0000000000000000"}
 MISSING["dream-detail"] = "dream_0000000000000000"
+MISSING |= dict.fromkeys(["conversation-detail", "conversation-remove"], "conv_0000000000000000")
 
 
 @pytest.mark.parametrize("name", DETAILS)

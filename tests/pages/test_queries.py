@@ -10,6 +10,8 @@ from accounts.access import Access, space_transaction
 from actions.schemas import ActionPropose
 from actions.services import action_propose
 from api.schemas import parse
+from conversations.schemas import ConversationCreate
+from conversations.services import conversation_save
 from notebook.schemas import JournalWrite, KvSet, RecordPut
 from notebook.services import journal_write, kv_set, record_put
 from tests.factories import key_create, member_create, memory_make
@@ -19,7 +21,7 @@ LISTS = [
     "/home", "/memories", "/memories?view=timeline", "/memories?q=number&mode=keyword", "/memories/map",
     "/journal", "/records",
     "/records/in?name=tasks", "/kv?ns=mail", "/actions", "/dreams", "/connections", "/transfer", "/team", "/usage",
-    "/events",
+    "/events", "/conversations",
 ]  # fmt: skip
 AT_MOST = 30  # statements, among them those of session, membership, transaction and counts of what waits
 
@@ -36,6 +38,8 @@ def fill(team: Team, beginning: int, count: int) -> None:
         member_create(team.space, f"m{number}@example.com")
         key_create(team.space, team.users["owner"], f"Key {number}")
         with space_transaction(access):
+            talk = {"model": f"m{number}", "messages": [{"role": "user", "content": "x"}]}
+            conversation_save(access=access, data=parse(ConversationCreate, talk))
             day = f"2026-02-{number + 1:02}"
             journal_write(access=access, data=parse(JournalWrite, {"date": day, "summary": "x"}))
             record_put(access=access, data=parse(RecordPut, {"collection": "tasks", "data": {f"f{number}": 1}}))
