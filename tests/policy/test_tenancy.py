@@ -174,7 +174,7 @@ class TestWithoutTheFilter:
 
 
 #: How a query may begin: through an access, or with the space named.
-THROUGH = {"visible_to", "any_status", "one", "within_limits", "none", "bulk_create", "create", "as_manager"}
+THROUGH = {"visible_to", "any_status", "one", "within_limits", "none", "bulk_create", "insert", "create", "as_manager"}
 
 
 def queries() -> Iterator[tuple[str, str, ast.Call]]:
