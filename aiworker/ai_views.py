@@ -1,6 +1,8 @@
 """/v1/extract, /v1/compress and /v1/usage: the AI work that a client asks for (OMP 0.1, section 3.3)."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -9,14 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access import Access, space_transaction
-from aiworker.jobs import OPEN, job_create, job_get, job_wait
+from aiworker.jobs import OPEN, job_create, job_wait
 from aiworker.models import AiUsage, Job
 from aiworker.providers import key_for
 from aiworker.schemas import MAX_TRANSCRIPT_BYTES, TranscriptBody
 from aiworker.usage import cost_present
 from aiworker.views import accepted, prefers_async
 from aiworker.work import Material
-from api.errors import AiError, ApiError, Conflict, Forbidden, NoApiKey
+from api.errors import AiError, ApiError, Conflict, Forbidden, NoApiKey, RateLimited
 from api.idempotency import idempotent
 from api.views import ApiView
 from memories.models import Memory
@@ -26,8 +28,23 @@ from memories.services import namespace_for, tool_for
 
 DEFAULT_TOOL = "omp-extract"
 FAILURES: dict[str, type[ApiError]] = {error.code: error for error in (AiError, Conflict, Forbidden, NoApiKey)}
+RETRY_SECONDS = 5
 # A request that waits holds a thread of the web server; the rest of the threads stay free for requests that do not.
 waiting = threading.BoundedSemaphore(max(1, settings.AI_WAITING_REQUESTS))
+
+
+@contextmanager
+def waiting_place() -> Iterator[None]:
+    """Hold one of the places of requests that wait. Raises RateLimited when all are taken: nothing has begun then."""
+    if not waiting.acquire(blocking=False):
+        raise RateLimited(
+            "Too many requests wait for AI work. Try again, or send `Prefer: respond-async` to be answered with a job.",
+            headers={"Retry-After": str(RETRY_SECONDS)},
+        )
+    try:
+        yield
+    finally:
+        waiting.release()
 
 
 def material_from(access: Access, body: TranscriptBody) -> Material:
@@ -39,6 +56,17 @@ def material_from(access: Access, body: TranscriptBody) -> Material:
         provider=provider, api_key=body.api_key, namespace=namespace_for(access, body.namespace),
         session_id=body.session_id or None,
     )  # fmt: skip
+
+
+def transcript_work(access: Access, kind: str, material: Material) -> Job:
+    """Return the job that works on a transcript once it has ended, or as it is after OMP_AI_WAIT_SECONDS.
+
+    Raises RateLimited when too many requests wait already.
+    """
+    with waiting_place():
+        with space_transaction(access):
+            job = job_create(access=access, kind=kind, params={}, inputs=[material.pack()])
+        return job_wait(access, job.id, settings.AI_WAIT_SECONDS)
 
 
 def failure_of(job: Job) -> ApiError:
@@ -72,16 +100,11 @@ class TranscriptView(ApiView):
         """Answer 201 with what the transcript came to, or 202 with the job."""
         full = self.query(WriteParams).view == "full"
         material = material_from(self.access, self.body(TranscriptBody))
+        if prefers_async(request):
+            with space_transaction(self.access):
+                return accepted(job_create(access=self.access, kind=self.kind, params={}, inputs=[material.pack()]))
+        job = transcript_work(self.access, self.kind, material)
         with space_transaction(self.access):
-            job = job_create(access=self.access, kind=self.kind, params={}, inputs=[material.pack()])
-        del material
-        if not prefers_async(request) and waiting.acquire(blocking=False):
-            try:
-                job = job_wait(self.access, job.id, settings.AI_WAIT_SECONDS)
-            finally:
-                waiting.release()
-        with space_transaction(self.access):
-            job = job_get(self.access, job.id)
             if job.status in OPEN:
                 return accepted(job)
             if job.status != Job.Status.SUCCEEDED or job.result is None:

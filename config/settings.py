@@ -419,7 +419,7 @@ for url in AI_BASE_URLS.values():
     if url and not url.startswith(("http://", "https://")):
         raise ImproperlyConfigured("OMP_AI_BASE_URL must begin with http:// or https://.")
 AI_WAIT_SECONDS = env_int("OMP_AI_WAIT_SECONDS", 60)
-# A waiting request holds a thread of the web server; more than these answer 202 at once.
+# A waiting request holds a thread of the web server; beyond these, requests are told to come again.
 AI_WAITING_REQUESTS = env_int("OMP_AI_WAITING_REQUESTS", 8)
 AI_TIMEOUT_SECONDS = env_int("OMP_AI_TIMEOUT_SECONDS", 120, minimum=1)
 AI_RETRIES = env_int("OMP_AI_RETRIES", 3)

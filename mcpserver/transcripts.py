@@ -2,12 +2,11 @@
 
 from typing import Annotated, Any
 
-from django.conf import settings
 from pydantic import Field
 
 from accounts.access import Access, space_transaction
-from aiworker.ai_views import failure_of, material_from, memories_of, waiting
-from aiworker.jobs import OPEN, job_create, job_get, job_wait
+from aiworker.ai_views import failure_of, material_from, memories_of, transcript_work
+from aiworker.jobs import OPEN
 from aiworker.models import Job
 from aiworker.schemas import MAX_TRANSCRIPT, TranscriptBody
 from aiworker.views import job_present
@@ -51,18 +50,7 @@ def compress_conversation(access: Access, data: Transcript) -> dict[str, Any]:
 
 def _worked(access: Access, kind: str, data: Transcript) -> Job:
     """Return the job after the wait: succeeded, or still open without a result. Raises the error that it ended with."""
-    material = material_from(access, TranscriptBody(**data.model_dump()))
-    with space_transaction(access):
-        job = job_create(access=access, kind=kind, params={}, inputs=[material.pack()])
-    del material
-    # A call that waits holds a thread of the web server, like a request of REST, and from the same number of them.
-    if waiting.acquire(blocking=False):
-        try:
-            job_wait(access, job.id, settings.AI_WAIT_SECONDS)
-        finally:
-            waiting.release()
-    with space_transaction(access):
-        job = job_get(access, job.id)
+    job = transcript_work(access, kind, material_from(access, TranscriptBody(**data.model_dump())))
     if job.status not in OPEN and (job.status != Job.Status.SUCCEEDED or job.result is None):
         raise failure_of(job)
     return job

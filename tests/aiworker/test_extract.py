@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from threading import Event
 from typing import Any
 
@@ -194,17 +195,22 @@ def test_when_the_wait_is_over_the_answer_is_the_job(
     people.api().post(f"{response['Location']}/cancel")
 
 
-def test_only_some_requests_wait(people: People, provider: FakeProvider, settings: Settings) -> None:
-    places = settings.AI_WAITING_REQUESTS
-    assert all(ai_views.waiting.acquire(blocking=False) for _ in range(places))
-    try:
-        response = people.api().post("/v1/extract", body())
-    finally:
-        for _ in range(places):
-            ai_views.waiting.release()
+def test_only_some_requests_wait_and_the_next_is_told_to_come_again(
+    people: People, provider: FakeProvider, settings: Settings, jobs_of: Callable[[People], list[Job]]
+) -> None:
+    headers = {"Idempotency-Key": "once"}
+    with ExitStack() as full:
+        for _ in range(settings.AI_WAITING_REQUESTS):
+            full.enter_context(ai_views.waiting_place())
+        refused = people.api().post("/v1/extract", body(), headers=headers)
+        begun = jobs_of(people)
+        asynchronous = people.api().post("/v1/extract", body(), headers={"Prefer": "respond-async"})
+    again = people.api().post("/v1/extract", body(), headers=headers)
 
-    assert response.status_code == 202
-    ai_views.job_wait(people.access(), response.json()["id"], 10)
+    assert (refused.status_code, refused.json()["error"], refused["Retry-After"]) == (429, "rate_limited", "5")
+    assert begun == [], "nothing has begun that could cost anything"
+    assert asynchronous.status_code == 202
+    assert again.status_code == 201
 
 
 def test_a_cancelled_job_stores_nothing(people: People, provider: FakeProvider, settings: Settings) -> None:
