@@ -14,10 +14,12 @@ from api.body import json_decode
 from api.errors import Invalid
 
 READ = 64 * 1024
+LONGEST = 64 * 1024 * 1024  # of a piece whose text is given
 BOM = b"\xef\xbb\xbf"
 SPACE = re.compile(rb"[ \t\r\n]*")
 # A bracket or a whole string, whose closing quote is the group: without it the string goes on beyond the buffer.
 NESTED = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(")?|[\[\]{}]', re.DOTALL)
+STRING_REST = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+(")?', re.DOTALL)
 PLAIN = re.compile(rb"[^ \t\r\n,\[\]{}:\"]*")
 
 
@@ -27,17 +29,22 @@ class Piece:
 
     `key` is the member of the top-level object in which it lies, None in a top-level list. `name` is its own name
     when it is a member of an object. `raw` is its JSON text; None announces the beginning of a list or an object.
+    Of a piece that is longer than the limit only its `size` in bytes is known: its `raw` is empty.
     """
 
     key: str | None
     name: str | None
     raw: bytes | None
     opens: str = ""
+    size: int = 0
 
 
-def json_pieces(stream: BinaryIO) -> Iterator[Piece]:
-    """Yield the pieces of the JSON document in a stream. Raises Invalid where it is no JSON."""
-    reader = _Reader(stream)
+def json_pieces(stream: BinaryIO, limit: int = LONGEST) -> Iterator[Piece]:
+    """Yield the pieces of the JSON document in a stream, none with a text of more than `limit` bytes.
+
+    Raises Invalid where it is no JSON.
+    """
+    reader = _Reader(stream, limit)
     opening = reader.peek()
     if opening == b"[":
         yield from _container(reader, None)
@@ -46,11 +53,16 @@ def json_pieces(stream: BinaryIO) -> Iterator[Piece]:
             if reader.peek() in (b"[", b"{"):
                 yield from _container(reader, key)
             else:
-                yield Piece(key, None, reader.value())
+                yield _piece(key, None, reader)
     else:
         raise reader.malformed()
     if reader.peek():
         raise reader.malformed()
+
+
+def _piece(key: str | None, name: str | None, reader: "_Reader") -> Piece:
+    raw, size = reader.value()
+    return Piece(key, name, raw, size=size)
 
 
 def _container(reader: "_Reader", key: str | None) -> Iterator[Piece]:
@@ -58,14 +70,14 @@ def _container(reader: "_Reader", key: str | None) -> Iterator[Piece]:
     yield Piece(key, None, None, opening.decode())
     if opening == b"{":
         for name in _keys(reader):
-            yield Piece(key, name, reader.value())
+            yield _piece(key, name, reader)
         return
     reader.take(b"[")
     if reader.peek() == b"]":
         reader.take(b"]")
         return
     while True:
-        yield Piece(key, None, reader.value())
+        yield _piece(key, None, reader)
         if reader.take(b",", b"]") == b"]":
             return
 
@@ -79,7 +91,7 @@ def _keys(reader: "_Reader") -> Iterator[str]:
     while True:
         if reader.peek() != b'"':
             raise reader.malformed()
-        key = str(json_decode(reader.value()))
+        key = str(json_decode(reader.value()[0]))
         reader.take(b":")
         yield key
         if reader.take(b",", b"}") == b"}":
@@ -89,8 +101,8 @@ def _keys(reader: "_Reader") -> Iterator[str]:
 class _Reader:
     """A window on the stream that moves over one piece at a time."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream, self.position, self.before = stream, 0, 0
+    def __init__(self, stream: BinaryIO, limit: int) -> None:
+        self.stream, self.limit, self.position, self.before = stream, limit, 0, 0
         self.buffer = stream.read(READ).removeprefix(BOM)
 
     def malformed(self) -> Invalid:
@@ -124,37 +136,44 @@ class _Reader:
         self.position += 1
         return byte
 
-    def value(self) -> bytes:
-        """Move over one value and return its text, which is not checked further than its brackets and quotes."""
+    def value(self) -> tuple[bytes, int]:
+        """Move over one value; return its text and its bytes. It is not checked further than its brackets and quotes.
+
+        Of a value that is longer than the limit the text is not held: an empty one is returned.
+        """
         opening = self.peek()
         if opening in (b"{", b"[", b'"'):
             return self._nested()
         while True:
             found = PLAIN.match(self.buffer, self.position)
             end = found.end() if found else self.position
-            if end < len(self.buffer) or not self.fill():
+            if end < len(self.buffer) or end - self.position > READ or not self.fill():
                 break
-        if end == self.position:
+        size = end - self.position
+        if not 0 < size <= READ:
             raise self.malformed()
         raw, self.position = self.buffer[self.position : end], end
-        return raw
+        return raw, size
 
-    def _nested(self) -> bytes:
-        depth, scanned = 0, self.position
+    def _nested(self) -> tuple[bytes, int]:
+        begun, scanned = self.before + self.position, self.position
+        depth, in_string = 0, False
         while True:
-            found = NESTED.search(self.buffer, scanned)
-            if found is None or (found.lastindex is None and self.buffer[found.start()] == 0x22):
-                # Nothing more here, or a string whose end is not here: go on with more of the stream.
-                scanned = (found.start() if found else len(self.buffer)) - self.position
+            found = (STRING_REST.match if in_string else NESTED.search)(self.buffer, scanned)
+            if found is not None:
+                token, scanned = found.group(), found.end()
+                depth += (token in (b"{", b"[")) - (token in (b"}", b"]")) if not in_string else 0
+                in_string = found.lastindex is None and (in_string or token[:1] == b'"')
+                if depth == 0 and not in_string:
+                    break
+            if found is None or in_string:
+                scanned = scanned if found else len(self.buffer)
+                if self.before + scanned - begun > self.limit:
+                    self.position = scanned  # too long to be held
+                scanned -= self.position
                 if not self.fill():
                     raise self.malformed()
-                continue
-            scanned = found.end()
-            token = found.group()
-            if token in (b"{", b"["):
-                depth += 1
-            elif token in (b"}", b"]"):
-                depth -= 1
-            if depth == 0:
-                raw, self.position = self.buffer[self.position : scanned], scanned
-                return raw
+        size = self.before + scanned - begun
+        raw = self.buffer[self.position : scanned] if size <= self.limit else b""
+        self.position = scanned
+        return raw, size

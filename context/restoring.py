@@ -2,12 +2,12 @@
 
 import base64
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, transaction
@@ -28,6 +28,7 @@ from dreams.models import LIVE as LIVE_DREAMS
 from dreams.models import DreamRun
 from events.models import Event
 from events.services import event_record
+from memories.importers.zips import zip_read
 from memories.indexing import index_memories
 from memories.models import Memory
 from memories.quota import quota_take
@@ -35,7 +36,6 @@ from memories.tiers import CoreRoom
 
 MAX_LINE = 2 * 1024 * 1024
 MAX_MANIFEST = 1024 * 1024
-GROWTH = 20  # unpacked, an archive is at most so many times the largest upload
 MAX_ERRORS = 1_000
 BATCH = 500
 ROW = State(MAX_LINE)
@@ -49,6 +49,7 @@ class Restored:
     skipped: dict[str, int] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    unlisted: int = 0  # errors beyond those that are listed
 
 
 @transaction.atomic
@@ -62,10 +63,10 @@ def archive_import(*, access: Access, file: BinaryIO, with_settings: bool = Fals
     archive_allowed(access)
     access.require("space:write")
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zip_read(file) as archive:
             manifest = _manifest(archive)
             restored = Restorer(access, archive, manifest).run()
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise Invalid.field("body", f"The file is no complete archive ({type(error).__name__}).") from None
     if with_settings:
         given = parse(SpaceUpdate, {k: v for k, v in manifest["space"].items() if k in SpaceUpdate.model_fields})
@@ -78,9 +79,6 @@ def archive_import(*, access: Access, file: BinaryIO, with_settings: bool = Fals
 
 
 def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
-    unpacked = sum(info.file_size for info in archive.infolist())
-    if unpacked > settings.MAX_IMPORT_BYTES * GROWTH:
-        raise Invalid.field("body", "Unpacked, the archive would be too large.")
     try:
         with archive.open("manifest.json") as file:
             manifest = json_decode(file.read(MAX_MANIFEST))
@@ -114,6 +112,9 @@ class Restorer:
                 continue
             self._section(section)
         self._supersede()
+        if self.restored.unlisted:
+            problems = f"{self.restored.unlisted} more rows do not fit."
+            self.restored.errors.append({"file": "", "index": None, "problems": problems})
         highest = Action.objects.visible_to(self.access).aggregate(last=Max("number"))["last"] or 0
         ActionCounter.objects.get_or_create(space_id=self.access.space_id)
         ActionCounter.objects.visible_to(self.access).filter(last__lt=highest).update(last=highest)
@@ -154,6 +155,8 @@ class Restorer:
             return row
         if len(self.restored.errors) < MAX_ERRORS:
             self.restored.errors.append({"file": section.name, "index": index, "problems": problems})
+        else:
+            self.restored.unlisted += 1
         return None
 
     def _build(self, section: Section, values: dict[str, Any]) -> Model:

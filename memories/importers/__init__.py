@@ -9,8 +9,9 @@ from zipfile import ZipFile, ZipInfo
 from api.errors import ApiError, Invalid
 from memories.importers import chatgpt, claude, markdown, products, tables
 from memories.importers.detect import format_of
-from memories.importers.records import Broken, Record, Report
-from memories.importers.streams import Readable, member_open, zip_open
+from memories.importers.records import MAX_IGNORED, Broken, Record, Report
+from memories.importers.streams import Readable
+from memories.importers.zips import is_link, member_open, zip_is, zip_open
 
 __all__ = ["FORMATS", "Broken", "Record", "Report", "format_of", "read_foreign"]
 
@@ -41,7 +42,6 @@ BESIDE = frozenset(
         "shopping.json", "sora.json",
     }
 )  # fmt: skip
-MAX_IGNORED = 100
 HEAD = 256 * 1024
 
 
@@ -51,30 +51,27 @@ def read_foreign(file: BinaryIO, format: str, report: Report) -> Iterator[Record
     What cannot be read is a Broken in its place; files of a zip that hold nothing for us are named in the report.
     Raises Invalid and PayloadTooLarge for a file that cannot be read at all.
     """
-    file.seek(0)
-    if file.read(2) == b"PK":
-        file.seek(0)
+    if zip_is(file):
         return _zip(zip_open(file), format, report)
-    file.seek(0)
     return FORMATS[format](file, report)
 
 
 def _zip(archive: ZipFile, format: str, report: Report) -> Iterator[Record]:
     """Yield the records of every member that can be read, in the order of their names."""
     wanted: list[ZipInfo] = []
-    ignored: list[str] = []
+    ignored = 0
     for member in sorted(archive.infolist(), key=lambda member: member.filename):
         name = member.filename.rpartition("/")[2].lower()
         hidden = any(part.startswith((".", "__MACOSX")) for part in member.filename.split("/"))
         if member.is_dir():
             continue
-        if hidden or name in BESIDE or not name.endswith(READ):
-            ignored.append(member.filename[:200])
+        if hidden or is_link(member) or name in BESIDE or not name.endswith(READ):
+            report.leave(member.filename)
+            ignored += 1
         else:
             wanted.append(member)
-    report.ignored += ignored[:MAX_IGNORED]
-    if len(ignored) > MAX_IGNORED:
-        report.ignored.append(f"and {len(ignored) - MAX_IGNORED} more")
+    if ignored > MAX_IGNORED:
+        report.ignored.append(f"and {ignored - MAX_IGNORED} more")
     if not wanted:
         raise Invalid.field("body", "The zip holds no file that can be imported.")
     return chain.from_iterable(_member(archive, member, format, report) for member in wanted)

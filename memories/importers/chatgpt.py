@@ -5,7 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from api.errors import Invalid
-from memories.importers.records import Broken, Record, Report, Talk, broken, digest_of, memory_records, text_of, time_of
+from memories.importers.records import (
+    Broken,
+    Record,
+    Report,
+    Talk,
+    broken,
+    digest_of,
+    memory_records,
+    message_of,
+    text_of,
+    time_of,
+)
 from memories.importers.streams import Readable, json_items, text_lines
 
 PRODUCT = "chatgpt"
@@ -13,6 +24,7 @@ HIDDEN = "is_visually_hidden_from_conversation"
 # Content that is no part of what was said: reasoning, browsing, results of tools.
 SPOKEN = frozenset({"text", "multimodal_text", "code"})
 DATED = re.compile(r"\A\[?(\d{4}-\d\d-\d\d)\]?\s*(?:[-–—:|]\s*)+")
+MAX_LINE = 1024 * 1024
 BULLET = re.compile(r"\A(?:[-*•–·]\s+|\d{1,4}[.)]\s+)")
 
 
@@ -25,6 +37,8 @@ def read_conversations(file: Readable, report: Report) -> Iterator[Record]:
             yield from _conversation(item)
         elif key is None or isinstance(item, dict):
             yield broken("It is no conversation: it has no mapping of messages.", path="mapping")
+        else:
+            report.leave(key)
 
 
 def _conversation(item: dict[str, Any]) -> Iterator[Record]:
@@ -40,8 +54,7 @@ def _conversation(item: dict[str, Any]) -> Iterator[Record]:
         if message.get("recipient") == "bio":
             saved.append((text, message))
         elif role in ("user", "assistant") and message.get("recipient") in (None, "all"):
-            at = time_of(message.get("create_time"))
-            messages.append({"role": role, "content": text} | ({"at": at.isoformat()} if at else {}))
+            messages.append(message_of(role, text, time_of(message.get("create_time"))))
     title = text_of(item.get("title"))
     name = f"{PRODUCT}:{text_of(given) or digest_of(title, *(message['content'] for message in messages))}"
     if messages:
@@ -104,7 +117,7 @@ def _part(part: Any) -> str:
 
 def read_saved(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the saved memories of a text: one a line, with or without bullet, number and date."""
-    for line in text_lines(file, report):
+    for line in text_lines(file, report, MAX_LINE):
         text = BULLET.sub("", line.strip())
         dated = DATED.match(text)
         text = text[dated.end() :] if dated else text

@@ -1,12 +1,23 @@
 """Claude: the conversations and the memory of its data export, and memory text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from api.errors import Invalid
-from memories.importers.markdown import sections_of, statements_of
-from memories.importers.records import Broken, Record, Report, Talk, broken, digest_of, memory_records, text_of, time_of
-from memories.importers.streams import Readable, json_items, text_all
+from memories.importers.markdown import MAX_STATEMENT, Statements
+from memories.importers.records import (
+    Broken,
+    Record,
+    Report,
+    Talk,
+    broken,
+    digest_of,
+    memory_records,
+    message_of,
+    text_of,
+    time_of,
+)
+from memories.importers.streams import Readable, json_items, text_lines
 
 PRODUCT = "claude"
 ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
@@ -23,6 +34,8 @@ def read_conversations(file: Readable, report: Report) -> Iterator[Record]:
             yield from _memory(item)
         elif key is None or isinstance(item, dict):
             yield broken("It is no conversation: it has no chat_messages.", path="chat_messages")
+        else:
+            report.leave(key)
 
 
 def _conversation(item: dict[str, Any]) -> Record:
@@ -32,8 +45,7 @@ def _conversation(item: dict[str, Any]) -> Record:
             continue
         role, text = ROLES.get(str(message.get("sender"))), _text(message)
         if role and text:
-            at = time_of(message.get("created_at"))
-            messages.append({"role": role, "content": text} | ({"at": at.isoformat()} if at else {}))
+            messages.append(message_of(role, text, time_of(message.get("created_at"))))
     title, given = text_of(item.get("name")), text_of(item.get("uuid"))
     name = f"{PRODUCT}:{given or digest_of(title, *(message['content'] for message in messages))}"
     if not messages:
@@ -59,32 +71,36 @@ def _text(message: dict[str, Any]) -> str:
 
 def read_memories(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the statements of memories.json: what Claude keeps about the person and about each project."""
-    for key, _, item in json_items(file, report):
+    for key, name, item in json_items(file, report):
         if isinstance(item, Invalid):
             yield Broken(item)
         elif isinstance(item, dict):
             yield from _memory(item)
-        elif key == "conversations_memory" and isinstance(item, str):
-            yield from _statements(item, [])
+        elif key == "conversations_memory":
+            yield from _memory({key: item})
+        elif key == "project_memories" and name is not None:
+            yield from _memory({key: {name: item}})
         elif key is None:
             yield broken("It is no memory of Claude.")
+        else:
+            report.leave(key)
 
 
 def _memory(item: dict[str, Any]) -> Iterator[Record]:
-    if isinstance(item.get("conversations_memory"), str):
-        yield from _statements(item["conversations_memory"], [])
     projects = item.get("project_memories")
-    for project, text in projects.items() if isinstance(projects, dict) else []:
-        if isinstance(text, str):
-            yield from _statements(text, [f"project {text_of(project)[:8]}"])
+    texts = {"": item.get("conversations_memory")} | (projects if isinstance(projects, dict) else {})
+    found = {project: text for project, text in texts.items() if text_of(text)}
+    for project, text in found.items():
+        yield from _statements(text.split("\n"), [f"project {text_of(project)[:8]}"] if project else [])
+    if not found:
+        yield broken("It has no memory text.", path="conversations_memory")
 
 
 def read_text(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the statements of Claude's memory as text, tagged with the heading they stand under."""
-    yield from _statements(text_all(file, report), [])
+    yield from _statements((line.rstrip("\n") for line in text_lines(file, report, MAX_STATEMENT)), [])
 
 
-def _statements(text: str, tags: list[str]) -> Iterator[Record]:
-    for heading, body in sections_of(text, bold=True):
-        for statement in statements_of(body):
-            yield from memory_records(PRODUCT, statement, tags=[*tags, heading], subject=heading)
+def _statements(lines: Iterable[str], tags: list[str]) -> Iterator[Record]:
+    for heading, statement in Statements(bold=True).of(lines):
+        yield from memory_records(PRODUCT, statement, tags=[*tags, heading], subject=heading)

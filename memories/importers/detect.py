@@ -8,18 +8,15 @@ from memories.importers.markdown import FRONTMATTER, HEADING, OBSERVATION, RELAT
 from memories.importers.records import Report
 from memories.importers.streams import Utf8, json_items
 from memories.importers.tables import columns_of
+from memories.importers.zips import zip_is
 
 HEAD = 64 * 1024
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 LOOKED_AT = 40  # items of a JSON file
 
 
 def format_of(file: BinaryIO, name: str = "") -> str:
     """Return the name of the format of a file, which is read from its beginning and left there."""
-    file.seek(0)
-    start = file.read(4)
-    file.seek(0)
-    if start in ZIP:
+    if zip_is(file):
         return "zip"
     head = Utf8(file, Report()).read(HEAD).decode("utf-8", "replace")
     file.seek(0)

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from api.errors import Invalid
-from memories.importers.records import Broken, Record, Report, Talk, broken, digest_of, memory_records, text_of, time_of
+from memories.importers.records import Broken, Record, Report, Thread, broken, memory_records, text_of, time_of
 from memories.importers.streams import Readable, json_items
 
 PAGING = frozenset({"count", "next", "previous", "pagination", "total", "total_count", "row_count", "response_count"})
+LETTA_LISTS = frozenset({"agents", "blocks", "core_memory", "passages", "messages"})
+ZEP_LISTS = frozenset({"facts", "relevant_facts", "edges", "nodes", "episodes", "messages"})
 
 
 def _objects(file: Readable, report: Report) -> Iterator[tuple[str | None, Any]]:
@@ -40,23 +42,27 @@ def read_mem0(file: Readable, report: Report) -> Iterator[Record]:
             )  # fmt: skip
         elif key is None or key in ("results", "memories"):
             yield broken("It is no memory of mem0.")
+        else:
+            report.leave(key)
 
 
 def read_letta(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the blocks and passages of an agent file or of Letta's API, and its messages as a conversation."""
-    messages: list[Any] = []
-    agent = ""
+    thread = Thread("letta")
     for key, item in _objects(file, report):
         if isinstance(item, Broken):
             yield item
         elif key == "name" and isinstance(item, str):
-            agent = item
+            thread.topic = thread.given = text_of(item)
         elif not isinstance(item, dict):
-            continue
+            if key is None or key in LETTA_LISTS:
+                yield broken("It is neither a block, a passage nor a message of Letta.")
+            else:
+                report.leave(key)
         elif key == "agents":
             yield from _letta_agent(item)
         elif key == "messages" or (key is None and "role" in item and "content" in item):
-            messages.append(item)
+            yield from _letta_said(thread, item)
         elif "label" in item and "value" in item:
             yield from _letta_block(item)
         elif "text" in item:
@@ -66,7 +72,11 @@ def read_letta(file: Readable, report: Report) -> Iterator[Record]:
             )  # fmt: skip
         elif key is None and "memory" in item:
             yield from _letta_agent(item)
-    yield from _letta_talk(messages, agent, agent)
+        elif key is None or key in LETTA_LISTS:
+            yield broken("It is neither a block, a passage nor a message of Letta.")
+        else:
+            report.leave(key)
+    yield from thread.rest()
 
 
 def _letta_agent(agent: dict[str, Any]) -> Iterator[Record]:
@@ -75,35 +85,27 @@ def _letta_agent(agent: dict[str, Any]) -> Iterator[Record]:
     for block in blocks if isinstance(blocks, list) else []:
         if isinstance(block, dict):
             yield from _letta_block(block)
+    thread = Thread("letta", text_of(agent.get("name")), text_of(agent.get("id")))
     messages = agent.get("messages")
-    if isinstance(messages, list):
-        yield from _letta_talk(messages, text_of(agent.get("name")), text_of(agent.get("id")))
+    for item in messages if isinstance(messages, list) else []:
+        yield from _letta_said(thread, item)
+    yield from thread.rest()
 
 
 def _letta_block(block: dict[str, Any]) -> Iterator[Record]:
     label = text_of(block.get("label"))
-    if text_of(block.get("value")):
-        yield from memory_records(
-            "letta", block["value"], id=block.get("id"), created=block.get("created_at"),
-            updated=block.get("updated_at"), tags=["block", label], subject=label,
-            metadata={"description": block.get("description")},
-        )  # fmt: skip
+    yield from memory_records(
+        "letta", block.get("value"), id=block.get("id"), created=block.get("created_at"),
+        updated=block.get("updated_at"), tags=["block", label], subject=label,
+        metadata={"description": block.get("description")},
+    )  # fmt: skip
 
 
-def _letta_talk(items: list[Any], agent: str, given: str) -> Iterator[Record]:
-    messages: list[dict[str, str]] = []
-    for item in items:
-        role, text = (item.get("role"), _letta_text(item)) if isinstance(item, dict) else (None, "")
-        if role in ("user", "assistant") and text:
-            at = time_of(item.get("created_at"))
-            messages.append({"role": role, "content": text} | ({"at": at.isoformat()} if at else {}))
-    if messages:
-        times = [moment for item in items if isinstance(item, dict) and (moment := time_of(item.get("created_at")))]
-        name = given or digest_of(*(message["content"] for message in messages))
-        yield Talk(
-            id=f"letta:{name}", model="letta", topic=agent, messages=messages, created_at=min(times, default=None),
-            updated_at=max(times, default=None),
-        )  # fmt: skip
+def _letta_said(thread: Thread, item: Any) -> Iterator[Record]:
+    """Add a message of a person or an agent to its conversation; what systems and tools say is no part of it."""
+    role, text = (item.get("role"), _letta_text(item)) if isinstance(item, dict) else (None, "")
+    if role in ("user", "assistant") and text:
+        yield from thread.add(role, text, time_of(item.get("created_at")))
 
 
 def _letta_text(message: dict[str, Any]) -> str:
@@ -134,53 +136,45 @@ def _member(raw: Any, name: str) -> Any:
 
 def read_zep(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the facts of edges and facts, the summaries of nodes, and messages and episodes as a conversation."""
-    messages: list[dict[str, Any]] = []
-    session = ""
+    thread = Thread("zep")
     for key, item in _objects(file, report):
         if isinstance(item, Broken):
             yield item
         elif key in ("session_id", "thread_id") and isinstance(item, str):
-            session = item
+            thread.given = text_of(item)
         elif isinstance(item, str) and key in ("facts", "relevant_facts", "context"):
-            yield from memory_records("zep", item, session=session)
+            yield from memory_records("zep", item, session=thread.given)
         elif not isinstance(item, dict):
-            continue
+            if key is None or key in ZEP_LISTS:
+                yield broken("It is neither a fact, a node nor a message of Zep.")
+            else:
+                report.leave(key)
         elif "fact" in item:
             ended = item.get("invalid_at") or item.get("expired_at")
             yield from memory_records(
                 "zep", item["fact"], id=item.get("uuid") or item.get("uuid_"), updated=ended, expires=ended,
-                created=item.get("valid_at") or item.get("created_at"), tags=[item.get("name")], session=session,
-                metadata={name: item.get(name) for name in ("valid_at", "invalid_at", "rating")},
+                created=item.get("valid_at") or item.get("created_at"), tags=[item.get("name")],
+                session=thread.given, metadata={name: item.get(name) for name in ("valid_at", "invalid_at", "rating")},
             )  # fmt: skip
         elif "summary" in item:
-            if text_of(item["summary"]):
-                yield from memory_records(
-                    "zep", item["summary"], id=item.get("uuid") or item.get("uuid_"), created=item.get("created_at"),
-                    subject=item.get("name"), tags=[item.get("labels")],
-                )  # fmt: skip
+            yield from memory_records(
+                "zep", item["summary"], id=item.get("uuid") or item.get("uuid_"), created=item.get("created_at"),
+                subject=item.get("name"), tags=[item.get("labels")],
+            )  # fmt: skip
         elif "content" in item:
-            messages.append(item)
+            yield from _zep_said(thread, item)
         else:
             yield broken("It is neither a fact, a node nor a message of Zep.")
-    yield from _zep_talk(messages, session)
+    yield from thread.rest()
 
 
-def _zep_talk(items: list[dict[str, Any]], session: str) -> Iterator[Record]:
-    messages: list[dict[str, str]] = []
-    for item in items:
-        kind = str(item.get("role_type") or item.get("role") or "user").lower()
-        text = text_of(item.get("content"))
-        if text:
-            at = time_of(item.get("created_at"))
-            role = "assistant" if kind in ("assistant", "ai") else "user"
-            messages.append({"role": role, "content": text} | ({"at": at.isoformat()} if at else {}))
-    if messages:
-        times = [moment for item in items if (moment := time_of(item.get("created_at")))]
-        name = session or digest_of(*(message["content"] for message in messages))
-        yield Talk(
-            id=f"zep:{name}", model="zep", topic="", messages=messages, created_at=min(times, default=None),
-            updated_at=max(times, default=None),
-        )  # fmt: skip
+def _zep_said(thread: Thread, item: dict[str, Any]) -> Iterator[Record]:
+    kind = str(item.get("role_type") or item.get("role") or "user").lower()
+    text = text_of(item.get("content"))
+    if text:
+        yield from thread.add(
+            "assistant" if kind in ("assistant", "ai") else "user", text, time_of(item.get("created_at"))
+        )
 
 
 def read_supermemory(file: Readable, report: Report) -> Iterator[Record]:
@@ -197,6 +191,8 @@ def read_supermemory(file: Readable, report: Report) -> Iterator[Record]:
                 yield from _supermemory(item, {})
         elif key is None or key in ("memories", "documents", "results", "memoryEntries"):
             yield broken("It is no memory of supermemory.")
+        else:
+            report.leave(key)
 
 
 def _supermemory(item: dict[str, Any], document: dict[str, Any]) -> Iterator[Record]:

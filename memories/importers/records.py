@@ -18,6 +18,8 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d")
 OMP_ID = re.compile(r"mem_[a-z0-9]{16}")
 TYPES = frozenset({"episodic", "semantic", "procedural"})
 PIECE = MAX_CONTENT - 200  # of a text that is too long for one memory
+MAX_IGNORED = 100
+TALK_CHARS = 4_000_000  # of one conversation; what goes on for longer becomes several
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,58 @@ class Talk:
 
 
 @dataclass(slots=True)
+class Thread:
+    """Messages that a reader gets one by one on their way into a conversation, or several when they are very many.
+
+    `given` is the source's id of it, which may come late; without one the messages stand for it.
+    """
+
+    product: str
+    topic: str = ""
+    given: str = ""
+    messages: list[dict[str, str]] = field(default_factory=list)
+    times: list[datetime] = field(default_factory=list)
+    size: int = 0
+    number: int = 0
+
+    def add(self, role: str, content: str, at: datetime | None) -> Iterator[Talk]:
+        """Take a message; yield the conversation so far when it is long enough."""
+        self.messages.append(message_of(role, content, at))
+        self.times += [at] if at else []
+        self.size += len(content)
+        if self.size > TALK_CHARS:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Talk]:
+        """Yield the conversation of the messages that are left."""
+        if not self.messages:
+            return
+        self.given = self.given or digest_of(*(message["content"] for message in self.messages))
+        self.number += 1
+        name = f"{self.product}:{self.given}" + (f"#{self.number}" if self.number > 1 else "")
+        yield Talk(
+            id=name, model=self.product, topic=self.topic, messages=self.messages,
+            created_at=min(self.times, default=None), updated_at=max(self.times, default=None),
+        )  # fmt: skip
+        self.messages, self.times, self.size = [], [], 0
+
+
+def message_of(role: str, content: str, at: datetime | None) -> dict[str, str]:
+    """Return a message of a conversation."""
+    return {"role": role, "content": content} | ({"at": at.isoformat()} if at else {})
+
+
+@dataclass(slots=True)
 class Report:
     """What a reader has to say about a file besides its records."""
 
     ignored: list[str] = field(default_factory=list)
     repaired: int = 0
+
+    def leave(self, name: str) -> None:
+        """Name a part of the file that holds nothing for us, once."""
+        if name not in self.ignored and len(self.ignored) < MAX_IGNORED:
+            self.ignored.append(name[:200])
 
 
 Record = dict[str, Any] | Talk | Broken
@@ -167,12 +216,15 @@ def memory_records(
 def pieces_of(text: str) -> list[str]:
     """Return a text in pieces that fit into memories, cut at paragraphs, lines or words as far as possible."""
     pieces: list[str] = []
-    while len(text) > MAX_CONTENT:
-        found = (text.rfind(mark, PIECE // 2, PIECE) + len(mark) for mark in ("\n\n", "\n", ". ", " ") if mark in text)
+    start = 0
+    while len(text) - start > MAX_CONTENT:
+        window = text[start : start + PIECE]
+        found = (window.rfind(mark, PIECE // 2) + len(mark) for mark in ("\n\n", "\n", ". ", " "))
         cut = next((end for end in found if end > PIECE // 2), PIECE)
-        pieces.append(text[:cut].strip())
-        text = text[cut:].strip()
-    return [*pieces, text] if text else pieces
+        pieces.append(window[:cut].strip())
+        start += cut
+    pieces.append(text[start:].strip())
+    return [piece for piece in pieces if piece]
 
 
 def id_letters(text: str) -> str:

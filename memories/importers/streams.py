@@ -1,24 +1,19 @@
-"""Reading the files of other products: encodings as they come, JSON item by item, zips without their dangers."""
+"""Reading the files of other products: encodings as they come, JSON item by item, text line by line."""
 
 import codecs
 import json
-import zipfile
-import zlib
 from collections.abc import Iterator
+from io import IncrementalNewlineDecoder
+from math import isfinite
 from typing import Any, BinaryIO, Protocol, cast
 
-from django.conf import settings
-
-from api.errors import Invalid, PayloadTooLarge
+from api.errors import Invalid
 from api.jsonstream import Piece, json_pieces
 from memories.importers.records import Report
 
 READ = 256 * 1024
-MAX_MEMBERS = 20_000
-MAX_UNPACKED = 20  # times what an import may have as a file
-MAX_RATIO = 200  # of a member's size to its packed size; text packs about ten to one
-RATIO_FROM = 10 * 1024 * 1024
-MAX_ITEM_BYTES = 64 * 1024 * 1024
+MAX_ITEM_BYTES = 16 * 1024 * 1024  # as long as a conversation may be that a client stores
+MAX_LINE = 16 * 1024 * 1024
 
 
 class Readable(Protocol):
@@ -32,14 +27,14 @@ class Readable(Protocol):
 class Utf8:
     """A file's bytes as valid UTF-8 without a byte order mark; what is not text becomes U+FFFD and is counted.
 
-    Windows programs write UTF-16 with a mark; everything else is taken for UTF-8.
+    Windows programs write UTF-16 with a mark; everything else is taken for UTF-8. Every line ends with a line feed.
     """
 
     def __init__(self, file: Readable, report: Report) -> None:
         head = file.read(4)
         encoding = "utf-16" if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         self.file, self.report, self.held = file, report, b""
-        self.decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self.decoder = IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)("replace"), translate=True)
         self.begin, self.over = head, False
 
     def read(self, size: int = -1) -> bytes:
@@ -61,7 +56,7 @@ def json_items(file: Readable, report: Report) -> Iterator[tuple[str | None, str
     A value that is no JSON by itself is yielded as an Invalid; where the file stops being JSON, an Invalid is the last.
     """
     try:
-        for piece in json_pieces(cast(BinaryIO, Utf8(file, report))):
+        for piece in json_pieces(cast(BinaryIO, Utf8(file, report)), MAX_ITEM_BYTES):
             if piece.raw is not None:
                 yield piece.key, piece.name, _decoded(piece)
     except Invalid:
@@ -69,84 +64,41 @@ def json_items(file: Readable, report: Report) -> Iterator[tuple[str | None, str
 
 
 def _decoded(piece: Piece) -> Any:
-    assert piece.raw is not None
-    if len(piece.raw) > MAX_ITEM_BYTES:
-        return Invalid.field("", f"It has {len(piece.raw)} bytes; at most {MAX_ITEM_BYTES} are read.")
+    if piece.size > MAX_ITEM_BYTES:
+        return Invalid.field("", f"It has {piece.size} bytes; at most {MAX_ITEM_BYTES} are read.")
     try:
-        return json.loads(piece.raw, parse_constant=lambda name: None)
-    except (ValueError, RecursionError):
+        return json_value(piece.raw or b"")
+    except ValueError:
         return Invalid.field("", "It is no valid JSON.")
 
 
-def text_all(file: Readable, report: Report) -> str:
-    """Return a whole text file."""
-    return Utf8(file, report).read().decode().replace("\r\n", "\n").replace("\r", "\n")
+def json_value(raw: bytes | str) -> Any:
+    """Return the value of a JSON text; what is no number of JSON is null. Raises ValueError for what is no JSON."""
+    try:
+        return json.loads(raw, parse_constant=lambda name: None, parse_float=_number)
+    except RecursionError:
+        raise ValueError("too deep") from None
 
 
-def text_lines(file: Readable, report: Report) -> Iterator[str]:
-    """Yield a text file's lines, each with one line feed at its end."""
+def _number(text: str) -> float | None:
+    """Return a number with a fraction or an exponent; one beyond what a float holds is null."""
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+def text_lines(file: Readable, report: Report, longest: int = MAX_LINE) -> Iterator[str]:
+    """Yield a text file's lines, each with one line feed at its end.
+
+    A line of more than about `longest` bytes comes in pieces of which only the last has one.
+    """
     source, held = Utf8(file, report), b""
     while piece := source.read(READ):
         *lines, held = (held + piece).split(b"\n")
         for line in lines:
-            yield line.decode().rstrip("\r") + "\n"
+            yield line.decode() + "\n"
+        while len(held) > longest:
+            text = held[:longest].decode("utf-8", "ignore")  # of a character that is cut the rest comes next
+            held = held[len(text.encode()) :]
+            yield text
     if held:
-        yield held.decode().rstrip("\r") + "\n"
-
-
-class Member:
-    """A zip's member, which may not unpack to more than the zip has said and all members together may."""
-
-    def __init__(self, file: Any, size: int) -> None:
-        self.file, self.left = file, size
-
-    def __enter__(self) -> "Member":
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.file.close()
-
-    def read(self, size: int = -1) -> bytes:
-        """Return up to `size` bytes. Raises Invalid for a damaged member, PayloadTooLarge beyond its size."""
-        try:
-            piece: bytes = self.file.read(size if size >= 0 else self.left + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError):
-            raise Invalid.field("body", "The zip is damaged.") from None
-        self.left -= len(piece)
-        if self.left < 0:
-            raise PayloadTooLarge("A file in the zip unpacks to more than the zip says.")
-        return piece
-
-
-def zip_open(file: BinaryIO) -> zipfile.ZipFile:
-    """Return a zip whose directory holds no danger: nothing leads out of it, is encrypted or unpacks to too much.
-
-    Nothing is ever unpacked to disk. Raises Invalid and PayloadTooLarge.
-    """
-    try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise Invalid.field("body", "The zip is damaged or no zip.") from None
-    members = archive.infolist()
-    if len(members) > MAX_MEMBERS:
-        raise PayloadTooLarge(f"The zip has {len(members)} files; at most {MAX_MEMBERS} are allowed.")
-    limit = MAX_UNPACKED * settings.MAX_IMPORT_BYTES
-    if sum(member.file_size for member in members) > limit:
-        raise PayloadTooLarge(f"The zip unpacks to more than {limit} bytes.", {"limit": limit})
-    for member in members:
-        parts = member.filename.replace("\\", "/").split("/")
-        if member.filename.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
-            raise Invalid.field("body", "The zip holds a path that leads out of it, so it is refused.")
-        if member.flag_bits & 1:
-            raise Invalid.field("body", "The zip is encrypted. Unpack it and send what is in it.")
-        if member.file_size > RATIO_FROM and member.file_size > MAX_RATIO * max(1, member.compress_size):
-            raise PayloadTooLarge("A file in the zip is packed so tightly that it is taken for a zip bomb.")
-    return archive
-
-
-def member_open(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Member:
-    """Return a member as a file to read from its beginning. Raises Invalid for a damaged one."""
-    try:
-        return Member(archive.open(member), member.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError):
-        raise Invalid.field("body", "The zip is damaged.") from None
+        yield held.decode() + "\n"

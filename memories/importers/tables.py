@@ -1,15 +1,13 @@
 """CSV, JSON lines and lists of plain JSON objects, by the usual names of their columns."""
 
 import csv
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from api.errors import Invalid
 from memories.importers.records import Broken, Record, Report, Talk, broken, digest_of, memory_records, text_of, time_of
-from memories.importers.streams import Readable, json_items, text_lines
-from memories.schemas import MAX_CONTENT
+from memories.importers.streams import MAX_LINE, Readable, json_items, json_value, text_lines
 
 # Column names, lower case, in order of preference.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -116,23 +114,34 @@ def _talk(product: str, item: dict[str, Any]) -> Record:
 
 def read_jsonl(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the record of each line; a line that is no JSON is reported and stops no other."""
+    whole = True
     for line in text_lines(file, report):
-        if not line.strip():
-            continue
-        try:
-            item = json.loads(line) if len(line) < 100 * MAX_CONTENT else None
-        except (ValueError, RecursionError):
-            item = None
-        if item is None:
-            yield broken("The line is no JSON.")
-        else:
-            yield from _object("jsonl", item)
+        ends = line.endswith("\n")
+        if not whole or not ends:
+            if whole:
+                yield broken(f"The line is longer than the {MAX_LINE} bytes that are read of one.")
+        elif line.strip():
+            yield from _line(line)
+        whole = ends
+
+
+def _line(line: str) -> Iterator[Record]:
+    try:
+        item = json_value(line)
+    except ValueError:
+        yield broken("The line is no JSON.")
+    else:
+        yield from _object("jsonl", item)
 
 
 def read_json(file: Readable, report: Report) -> Iterator[Record]:
     """Yield the records of the lists in a JSON file of no product that we know."""
-    for _, name, item in json_items(file, report):
+    for key, name, item in json_items(file, report):
         if isinstance(item, Invalid):
             yield Broken(item)
-        elif name is None and isinstance(item, dict | str):
+        elif name is None and (key is None or isinstance(item, dict | str)):
             yield from _object("json", item)
+        elif isinstance(item, dict | list):
+            yield broken(f"It is not in a list at the top of the file, but in “{text_of(key)[:50]}”.")
+        else:
+            report.leave(key if name is None else f"{key}.{name}")

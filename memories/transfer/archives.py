@@ -1,25 +1,32 @@
 """An archive of a whole space among the files that an import takes."""
 
 import zipfile
+import zlib
 from typing import Any, BinaryIO
 
 from accounts.access import Access, space_transaction
 from api.body import json_decode
-from api.errors import Invalid
+from api.errors import ApiError
 from context.archive import FORMAT
 from context.restoring import archive_import
+from memories.importers.zips import zip_is, zip_read
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST = 1024 * 1024
+# What reading a member raises that is not there, damaged, encrypted or packed in an unknown way.
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, KeyError, OSError, ValueError, RuntimeError, NotImplementedError, EOFError, ApiError
+)  # fmt: skip
 
 
 def archive_is(file: BinaryIO) -> bool:
     """Return whether a file is an archive of a space; it is left at its beginning."""
-    file.seek(0)
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(MANIFEST) as manifest:
+        if not zip_is(file):
+            return False
+        with zip_read(file) as archive, archive.open(MANIFEST) as manifest:
             value = json_decode(manifest.read(MAX_MANIFEST))
-    except (zipfile.BadZipFile, KeyError, OSError, ValueError, RuntimeError, NotImplementedError, EOFError, Invalid):
+    except UNREADABLE:
         return False
     finally:
         file.seek(0)
@@ -36,7 +43,7 @@ def archive_take(access: Access, file: BinaryIO) -> dict[str, Any]:
     errors = [
         {
             "index": error["index"], "id": None, "error": "validation_error",
-            "message": f"{error['file']}: {error['problems']}"[:1000],
+            "message": f"{error['file']}: {error['problems']}".removeprefix(": ")[:1000],
         }
         for error in restored.errors
     ]  # fmt: skip

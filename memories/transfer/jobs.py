@@ -2,7 +2,7 @@
 
 import json
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, BinaryIO
 
 from accounts.access import Access, space_transaction
 from accounts.models import Switch
@@ -25,7 +25,7 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
             progress.check_cancelled()
             file.write(piece)
         if job.params["format"] in (None, AUTO) and archive_is(file):
-            return archive_take(access, file)
+            return _archive(access, job, progress, file)
         source = source_open(file, job.params["format"], job.params.get("content_type", OCTETS))
         conflict = job.params["conflict"] or source.conflict or "skip"
         outcome = Outcome(**job.params.get("state", {}))
@@ -46,6 +46,14 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
         progress.advance(done, done)
         with space_transaction(access):
             return import_answer(access, outcome, source)
+
+
+def _archive(access: Access, job: Job, progress: Progress, file: BinaryIO) -> dict[str, Any]:
+    """Add an archive in one transaction with the job's progress: a job that was cancelled meanwhile adds nothing."""
+    if "state" not in job.params:
+        with space_transaction(access):
+            progress.advance(1, 1, state=archive_take(access, file))
+    return dict(job.params["state"])
 
 
 def import_answer(access: Access, outcome: Outcome, source: Source) -> dict[str, Any]:

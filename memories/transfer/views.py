@@ -20,16 +20,18 @@ from api.errors import Invalid
 from api.idempotency import idempotent
 from api.views import ApiView
 from events.services import event_record
+from memories.importers.zips import size_unpacked
 from memories.schemas import ExportParams, query_params
 from memories.transfer.archives import archive_is, archive_take
 from memories.transfer.export import export_stream
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.jobs import import_answer
-from memories.transfer.readers import AUTO, NAMES, source_open
+from memories.transfer.readers import AUTO, NAMES, READERS, format_found, source_open
 from memories.transfer.schemas import IMPORT_TYPES, ImportParams
 
 CONTENT_TYPES = {"json": "application/json", "ndjson": "application/x-ndjson"}
 IN_MEMORY = 1024 * 1024
+IN_REQUEST = 8 * 1024 * 1024  # bytes of another product's file that are read while the client waits
 
 
 class ExportView(ApiView):
@@ -86,7 +88,9 @@ class ImportView(ApiView):
     def post(self, request: Request) -> Response:
         """Import a file: all its records in one transaction, or, with `Prefer: respond-async`, as a job.
 
-        The format is found out by looking at the file; `format` names it where that is not wanted.
+        A file of another product with more than 8 MiB, unpacked, always becomes a job and is answered 202; the
+        protocol's own export is answered 200 whatever its size, unless the client asks for a job. The format is found
+        out by looking at the file; `format` names it where that is not wanted.
         """
         switch_require(Switch.Name.IMPORTS)
         params = self.query(ImportParams)
@@ -94,7 +98,10 @@ class ImportView(ApiView):
             raise Invalid.field("format", f"It must be one of: {', '.join(NAMES)}.")
         file = self.spooled()
         content_type = request._request.content_type or ""
-        if prefers_async(request):
+        archive = params.format in (None, AUTO) and archive_is(file)
+        foreign = archive or format_found(file, params.format, content_type) not in READERS
+        if prefers_async(request) or (foreign and size_unpacked(file) > IN_REQUEST):
+            file.seek(0)
             with space_transaction(self.access):
                 return accepted(
                     job_create(
@@ -102,7 +109,7 @@ class ImportView(ApiView):
                         params={"conflict": params.conflict, "format": params.format, "content_type": content_type},
                     )
                 )  # fmt: skip
-        if params.format in (None, AUTO) and archive_is(file):
+        if archive:
             return Response(archive_take(self.access, file))
         source = source_open(file, params.format, content_type)
         outcome = Outcome()

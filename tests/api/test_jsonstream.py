@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -75,3 +76,51 @@ def test_reads_a_long_value_and_deep_nesting_without_effort() -> None:
     sizes = [len(piece.raw or b"") for piece in json_pieces(Trickle(document, 10_000))]
 
     assert sizes == [0, 3_000_002, 2_000_000, 1]
+
+
+@given(JSON, st.integers(1, 30), st.integers(0, 20))
+def test_of_a_piece_beyond_the_limit_only_its_size_is_told(value: Any, step: int, limit: int) -> None:
+    text = json.dumps(value, ensure_ascii=False).encode()
+
+    _, piece, after = json_pieces(Trickle(b"[" + text + b', "a"]', step), max(limit, 3))
+
+    assert piece.size == len(text)
+    assert piece.raw == (text if len(text) <= max(limit, 3) or text[:1] not in b'{["' else b"")
+    assert after.raw == b'"a"'
+
+
+class Endless(io.RawIOBase):
+    """A document of one list whose pieces never end; it counts what was read of it."""
+
+    def __init__(self, item: bytes) -> None:
+        self.item, self.given = item, 0
+
+    def read(self, size: int = -1) -> bytes:
+        piece = (b"[" if self.given == 0 else b"") + self.item * (size // len(self.item) + 1)
+        self.given += len(piece)
+        return piece
+
+
+def test_reads_no_further_than_the_piece_that_is_asked_for() -> None:
+    document = Endless(b'{"a": 1},')
+
+    pieces = json_pieces(document)  # type: ignore[arg-type]
+    for _ in range(1_000):
+        next(pieces)
+
+    assert document.given < 500_000
+
+
+def test_a_string_without_an_end_is_not_held() -> None:
+    document = Endless(b"x")
+    document.given = 1
+    text = io.BytesIO(b'["' + document.read(30_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(Invalid):
+            list(json_pieces(text, 1_000_000))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 8_000_000

@@ -246,10 +246,10 @@ class TestNotes:
         records = read(files.BASIC)
 
         assert texts(records) == [
-            "Coffee Brewing: Pour over gives more clarity (from experience)", "Coffee Brewing: Ethiopian beans",
-            "Coffee Brewing relates to Coffee Origins", "I brew coffee every morning.", "[ ] buy a new grinder",
+            "I brew coffee every morning.", "Coffee Brewing: Pour over gives more clarity (from experience)",
+            "Coffee Brewing: Ethiopian beans", "Coffee Brewing relates to Coffee Origins", "[ ] buy a new grinder",
         ]  # fmt: skip
-        assert records[0]["tags"] == ["coffee", "morning", "method", "brewing"]
+        assert records[1]["tags"] == ["coffee", "morning", "method", "brewing"]
         assert {record["subject"] for record in records} == {"Coffee Brewing"}
         assert {record["created_at"] for record in records} == {"2025-01-02T08:30:00Z"}
         assert len({record["id"] for record in records}) == 5
