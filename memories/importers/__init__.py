@@ -63,7 +63,7 @@ def _zip(archive: ZipFile, format: str, report: Report) -> Iterator[Record]:
     for member in sorted(archive.infolist(), key=lambda member: member.filename):
         name = member.filename.rpartition("/")[2].lower()
         hidden = any(part.startswith((".", "__MACOSX")) for part in member.filename.split("/"))
-        if member.is_dir():
+        if member.filename.endswith("/"):
             continue
         if hidden or is_link(member) or name in BESIDE or not name.endswith(READ):
             report.leave(member.filename)

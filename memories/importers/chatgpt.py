@@ -61,7 +61,7 @@ def _conversation(item: dict[str, Any]) -> Iterator[Record]:
         yield Talk(
             id=name, model=PRODUCT, topic=title, messages=messages, created_at=time_of(item.get("create_time")),
             updated_at=time_of(item.get("update_time")),
-            url=f"https://chatgpt.com/c/{given}" if isinstance(given, str) and given else None,
+            url=f"https://chatgpt.com/c/{text_of(given)}" if text_of(given) else None,
         )  # fmt: skip
     elif not saved:
         yield broken("The conversation has no messages with text.", path="messages", id=name)
@@ -75,7 +75,7 @@ def _thread(item: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the messages of the branch that the person saw last, in order."""
     nodes = {key: node for key, node in item["mapping"].items() if isinstance(node, dict)}
     current = item.get("current_node")
-    if current not in nodes:
+    if not isinstance(current, str) or current not in nodes:
         leaves = [key for key, node in nodes.items() if not node.get("children")] or list(nodes)
         current = max(leaves, key=lambda key: _moment(nodes[key]), default=None)
     thread: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def _moment(node: dict[str, Any]) -> float:
 
 def _text(message: dict[str, Any]) -> str:
     content, extra = message.get("content"), message.get("metadata")
-    if not isinstance(content, dict) or content.get("content_type", "text") not in SPOKEN:
+    if not isinstance(content, dict) or str(content.get("content_type", "text")) not in SPOKEN:
         return ""
     if isinstance(extra, dict) and extra.get(HIDDEN):
         return ""

@@ -89,7 +89,7 @@ def read_memories(file: Readable, report: Report) -> Iterator[Record]:
 def _memory(item: dict[str, Any]) -> Iterator[Record]:
     projects = item.get("project_memories")
     texts = {"": item.get("conversations_memory")} | (projects if isinstance(projects, dict) else {})
-    found = {project: text for project, text in texts.items() if text_of(text)}
+    found = {project: said for project, text in texts.items() if (said := text_of(text))}
     for project, text in found.items():
         yield from _statements(text.split("\n"), [f"project {text_of(project)[:8]}"] if project else [])
     if not found:

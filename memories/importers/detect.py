@@ -97,7 +97,7 @@ def _item_format(key: str | None, item: dict[str, Any]) -> str | None:
     ):  # fmt: skip
         if mark in names:
             return found
-    if {"label", "value"} <= names:
+    if {"label", "value"} <= names or key == "passages":
         return "letta"
     if "memory" in names and isinstance(item["memory"], str):
         return "supermemory" if names & {"isLatest", "isForgotten", "updatedAt", "similarity"} else "mem0"

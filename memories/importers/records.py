@@ -202,7 +202,8 @@ def memory_records(
     if made:
         source["timestamp"] = timestamp_format(made)
     fields: dict[str, Any] = {
-        "type": type if type in TYPES else "semantic", "source": source, "tags": tags_of(*tags),
+        "type": type if isinstance(type, str) and type in TYPES else "semantic",
+        "source": source, "tags": tags_of(*tags),
         "subject": text_of(subject)[:200], "namespace": text_of(namespace)[:100] or None,
         "metadata": metadata_of(metadata or {}),
     }  # fmt: skip

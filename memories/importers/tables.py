@@ -144,4 +144,4 @@ def read_json(file: Readable, report: Report) -> Iterator[Record]:
         elif isinstance(item, dict | list):
             yield broken(f"It is not in a list at the top of the file, but in “{text_of(key)[:50]}”.")
         else:
-            report.leave(key if name is None else f"{key}.{name}")
+            report.leave(str(key) if name is None else f"{key}.{name}")

@@ -10,6 +10,7 @@ from accounts.switches import switch_require
 from aiworker.bulk import estimate_of
 from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
 from aiworker.models import Job
+from api.errors import Invalid
 from memories.transfer.archives import archive_is, archive_take
 from memories.transfer.importing import Outcome, chunks, import_chunk
 from memories.transfer.readers import AUTO, Source, source_open
@@ -60,8 +61,12 @@ def import_answer(access: Access, outcome: Outcome, source: Source) -> dict[str,
     """Return {imported, skipped, errors} (OMP 0.1, section 3.3); for a file of another product, more about it.
 
     format, conversations (of those imported), ignored (files of a zip), repaired (characters that were no text) and,
-    when conversations came in, extraction: what it would cost to extract memories from those not yet extracted.
+    when conversations came in, extraction: what it would cost to extract memories from those not yet extracted. Raises
+    Invalid for a file of another product that holds nothing.
     """
+    nothing = not (outcome.imported or outcome.skipped or outcome.errors)
+    if source.report is not None and nothing:
+        raise Invalid.field("body", "The file holds nothing that can be imported.")
     answer: dict[str, Any] = {"imported": outcome.imported, "skipped": outcome.skipped, "errors": outcome.errors}
     if source.report is not None:
         answer |= {
