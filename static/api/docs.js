@@ -7,6 +7,6 @@ window.SwaggerUIBundle({
   domNode: place,
   deepLinking: true,
   validatorUrl: null,
-  docExpansion: "list",
+  docExpansion: "none", // a hundred operations at once keep a small machine busy for seconds
   defaultModelsExpandDepth: 0,
 });

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from accounts.models import User
 from accounts.sessions import SPACE
+from tests.pages.test_sign_in_pages import just_shown
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -21,6 +22,13 @@ FLAGS = [
 ]  # fmt: skip
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 360, "height": 740}
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+#: Only the sentences leave the browser: a whole report is megabytes.
+RUN = """
+async only => (await axe.run(document, {runOnly: only, resultTypes: ["violations"]})).violations
+  .filter(item => ["serious", "critical"].includes(item.impact))
+  .map(item => `${item.id}: ${item.nodes[0].html.slice(0, 160)}`)
+"""
 #: Playwright keeps an event loop in this thread, which Django takes for asynchronous code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
@@ -63,16 +71,17 @@ class Window:
         self.page.goto(self.base + path)
         return self.page
 
+    def look(self, *, phone: bool, dark: bool) -> None:
+        """Make the window that of a phone or a desktop, light or dark, with the page that it shows."""
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+        self.page.set_viewport_size(PHONE if phone else DESKTOP)  # type: ignore[arg-type]
+
     def axe(self, *rules: str) -> list[str]:
         """Return what axe-core finds serious or critical on the page, in words; by default by every rule of WCAG AA."""
-        self.page.evaluate(AXE)
-        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-        found = self.page.evaluate("only => axe.run(document, {runOnly: only})", list(rules) or tags)
-        return [
-            f"{item['id']}: {item['nodes'][0]['html'][:160]}"
-            for item in found["violations"]
-            if item["impact"] in {"serious", "critical"}
-        ]
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
+        found: list[str] = self.page.evaluate(RUN, list(rules) or WCAG)
+        return found
 
 
 Opener = Callable[..., Window]
@@ -80,16 +89,19 @@ Opener = Callable[..., Window]
 
 @pytest.fixture
 def window(browser: Browser, live_server: Any, db: None) -> Iterator[Opener]:
-    """Return what opens a window: `user` signs in, `phone` makes it small, `scripts` may be off."""
+    """Return what opens a window: `user` signs in, `phone` makes it small, `scripts` may be off.
+
+    With `shown_again` the person has just shown once more that it is them, which delicate pages ask for.
+    """
     opened: list[Window] = []
 
     def opener(
         user: User | None = None, *, space_id: int | None = None, phone: bool = False, scripts: bool = True,
-        dark: bool = False, **options: Any,
+        shown_again: bool = False, **options: Any,
     ) -> Window:  # fmt: skip
         context = browser.new_context(
             viewport=PHONE if phone else DESKTOP, java_script_enabled=scripts,  # type: ignore[arg-type]
-            color_scheme="dark" if dark else "light", **options,
+            **options,
         )  # fmt: skip
         if user is not None:
             client = Client()
@@ -97,7 +109,9 @@ def window(browser: Browser, live_server: Any, db: None) -> Iterator[Opener]:
             session = client.session
             if space_id is not None:
                 session[SPACE] = space_id
-                session.save()
+            if shown_again:
+                session.update(just_shown(user))
+            session.save()
             context.add_cookies([{"name": "sessionid", "value": str(session.session_key), "url": live_server.url}])
         opened.append(Window(context, live_server.url))
         return opened[-1]

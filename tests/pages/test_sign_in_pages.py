@@ -88,13 +88,20 @@ def code_of(secret: str) -> str:
     return code
 
 
+def just_shown(user: User) -> dict[str, Any]:
+    """Return what the session of a person holds who has just shown once more that it is them."""
+    return {
+        "account_authentication_methods": [{"method": "password", "at": time.time(), "reauthenticated": True}],
+        "account_authentication_methods_user": str(user.pk),
+    }
+
+
 def signed_in(user: User) -> Client:
     """Return a browser in which the person has just shown that it is them."""
     client = Client()
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
     session = client.session
-    session["account_authentication_methods"] = [{"method": "password", "at": time.time(), "reauthenticated": True}]
-    session["account_authentication_methods_user"] = str(user.pk)
+    session.update(just_shown(user))
     session.save()
     return client
 
