@@ -288,6 +288,7 @@ UNFOLD = {
     "SITE_SUBHEADER": "Admin console",
     "SITE_URL": "/home",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"{STATIC_URL}mark.svg"}],
+    "STYLES": [lambda request: f"{STATIC_URL}console.css"],
     "SITE_ICON": lambda request: f"{STATIC_URL}mark.svg",
     "COLORS": {
         "primary": {

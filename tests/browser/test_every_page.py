@@ -10,6 +10,7 @@ from accounts.models import User
 from tests.browser.conftest import Opener, Window
 from tests.factories import user_create
 from tests.pages.team import Team, pages, team_create
+from tests.pages.test_admin import OPERATOR_PAGES
 from tests.pages.test_sign_in_pages import STRANGER, WITH_APP, app_add, key_add
 
 NOT_PAGES = {"event-csv", "export-page", "memory-entry", "connection-check"}  # files and parts of pages
@@ -45,6 +46,18 @@ def careful() -> tuple[User, list[str]]:
     return user, shown + keys
 
 
+def console(team: Team) -> list[str]:
+    """Return the pages of the operator's console."""
+    rows = [("accounts/user", team.users["owner"].pk), ("accounts/space", team.space.pk)]
+    look_in = f"/admin/accounts/user/{team.users['owner'].pk}/look-in/"
+    return [
+        *OPERATOR_PAGES,
+        *(f"/admin/{model}/{pk}/change/" for model, pk in rows),
+        look_in,
+        "/admin/accounts/plan/add/",
+    ]
+
+
 def shortcomings(window: Window, *rules: str) -> list[str]:
     """Return what is wrong with the page as it looks now."""
     found = window.axe(*rules)
@@ -56,16 +69,23 @@ def shortcomings(window: Window, *rules: str) -> list[str]:
     return found
 
 
-def test_every_page_is_sound(window: Opener, team: Team) -> None:
-    """One visit of a page looks at it on a light desktop with every rule, then on a dark phone."""
+def visits(window: Opener, team: Team, part: str) -> list[tuple[Window, list[str]]]:
+    """Return who looks at which pages."""
+    if part == "space":
+        return [(window(team.users["owner"], space_id=team.space.pk), addresses(team))]
+    if part == "console":
+        operator = user_create("operator@example.com", is_staff=True, is_superuser=True)
+        return [(window(operator), console(team))]
     user, steps = careful()
-    visits = [
-        (window(team.users["owner"], space_id=team.space.pk, shown_again=True), addresses(team) + ACCOUNT_PAGES),
-        (window(user, shown_again=True), steps),
-        (window(), OPEN_PAGES),
-    ]
+    owner = window(team.users["owner"], shown_again=True)
+    return [(owner, ACCOUNT_PAGES), (window(user, shown_again=True), steps), (window(), OPEN_PAGES)]
+
+
+@pytest.mark.parametrize("part", ["space", "account", "console"])
+def test_every_page_is_sound(window: Opener, team: Team, part: str) -> None:
+    """One visit of a page looks at it on a light desktop with every rule, then on a dark phone."""
     found: dict[str, object] = {}
-    for who, paths in visits:
+    for who, paths in visits(window, team, part):
         for path in paths:
             who.look(phone=False, dark=False)
             who.open(path)
