@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.forms import SpaceForm
 from accounts.models import Space
@@ -19,7 +19,7 @@ from events.usage import usage
 from memories.models import Memory
 
 
-@require_GET
+@require_safe
 def landing(request: HttpRequest) -> HttpResponse:
     """Say what this is to a stranger; a signed-in person goes home."""
     if request.user.is_authenticated:
@@ -27,7 +27,7 @@ def landing(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/landing.html", {"base": request.build_absolute_uri("/").rstrip("/")})
 
 
-@require_GET
+@require_safe
 @page("read")
 def home(request: PageRequest) -> HttpResponse:
     """Show what the tools remembered lately, what waits for the person, and the last days in numbers."""
@@ -52,7 +52,7 @@ def space_switch(request: HttpRequest, space_id: int) -> HttpResponse:
     return redirect(safe_back(request, "/home"))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def space_new(request: HttpRequest) -> HttpResponse:
     """Make a space and open it."""

@@ -26,7 +26,7 @@ YEAR = 365 * 24 * 3600
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
     """Show and change how a person is called; the way to address, password, second step and sessions."""
@@ -78,7 +78,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 @reauthentication_required  # type: ignore[untyped-decorator]
 def account_delete(request: HttpRequest) -> HttpResponse:

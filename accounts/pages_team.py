@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import team as services
 from accounts.forms import InvitationForm, SettingsForm
@@ -26,7 +26,7 @@ ROLE_WORDS = {
 }
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("read")
 def team(request: PageRequest) -> HttpResponse:
     """Show who shares the space; owner and admins invite."""
@@ -107,7 +107,7 @@ def space_transfer(request: PageRequest) -> HttpResponse:
     return redirect("team")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("settings")
 def settings_page(request: PageRequest) -> HttpResponse:
     """Show and change the settings of the space."""
@@ -124,7 +124,7 @@ def settings_page(request: PageRequest) -> HttpResponse:
     return render(request, "accounts/settings.html", context, status=422 if form.errors else 200)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("delete_space")
 def space_delete(request: PageRequest) -> HttpResponse:
     """Delete the space, after its name was typed."""
@@ -143,7 +143,7 @@ def space_delete(request: PageRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation to whoever has its link; the person it was sent to accepts it with one click."""
     found = Invitation.objects.open().with_token(token).select_related("space", "invited_by").first()
@@ -166,7 +166,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "team/invitation.html", {"invitation": found, "fits": user and user.email == found.email})
 
 
-@require_GET
+@require_safe
 @page("read")
 def leave_confirm(request: PageRequest) -> HttpResponse:
     """Ask once more before the person leaves the space."""

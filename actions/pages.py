@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Access
 from accounts.pageviews import WAITING, PageRequest, page
@@ -32,7 +32,7 @@ def pending_count(access: Access) -> int:
 WAITING["actions"] = pending_count
 
 
-@require_GET
+@require_safe
 @page("write")
 def action_list(request: PageRequest) -> HttpResponse:
     """Show what waits and what is under way, or what has ended."""
@@ -45,7 +45,7 @@ def action_list(request: PageRequest) -> HttpResponse:
     return render(request, "actions/list.html", context)
 
 
-@require_GET
+@require_safe
 @page("write")
 def action_detail(request: PageRequest, action_id: str) -> HttpResponse:
     """Show exactly what would be done, who proposed it and what must hold; whoever may decide decides here."""

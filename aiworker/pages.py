@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import F, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.access import Access
 from accounts.pageviews import PageRequest, page
@@ -32,7 +32,7 @@ def ai_usage(access: Access, days: list[date]) -> tuple[list[int], list[dict[str
     return [int(by_day.get(day, 0)) for day in days], listed
 
 
-@require_GET
+@require_safe
 @page("read")
 def usage_page(request: PageRequest) -> HttpResponse:
     """Draw how much the space was used in the last thirty days, by day, by tool and by model."""

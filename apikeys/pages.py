@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Access
 from accounts.models import Role, Space
@@ -40,7 +40,7 @@ def key_of(access: Access, key_id: int) -> ApiKey:
     return key
 
 
-@require_GET
+@require_safe
 @page("keys")
 def connection_list(request: PageRequest) -> HttpResponse:
     """List the keys of the space, those in use first, and the assistants that were let in by signing in."""
@@ -54,7 +54,7 @@ def connection_list(request: PageRequest) -> HttpResponse:
     return render(request, "apikeys/list.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("keys")
 def connection_new(request: PageRequest) -> HttpResponse:
     """Make a key; the answer to the form is the only page that ever shows it."""
@@ -82,7 +82,7 @@ def client_of(apikey: ApiKey) -> str:
     return next((slug for name, slug in slugs.items() if name in words), next(iter(slugs.values())))
 
 
-@require_GET
+@require_safe
 @page("keys")
 def connection_detail(request: PageRequest, key_id: int) -> HttpResponse:
     """Show what a key may do and what it did last, without the key."""
@@ -90,7 +90,7 @@ def connection_detail(request: PageRequest, key_id: int) -> HttpResponse:
     return render(request, "apikeys/detail.html", {"apikey": key, "last": last_event(request.access, key)})
 
 
-@require_GET
+@require_safe
 @page("keys")
 def connection_check(request: PageRequest, key_id: int) -> HttpResponse:
     """Say whether the key has been used yet; the page asks every two seconds until it has."""

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import Access
 from accounts.pageviews import PageRequest, page
@@ -24,7 +24,7 @@ REMEMBERED = 500
 SPEAKERS = {"user": "You", "assistant": "The assistant", "system": "Instructions", "tool": "A tool"}
 
 
-@require_GET
+@require_safe
 @page("read")
 def conversation_list(request: PageRequest) -> HttpResponse:
     """List the conversations, newest first, of one model or of all."""
@@ -51,7 +51,7 @@ def conversation_list(request: PageRequest) -> HttpResponse:
     return render(request, "conversations/list.html", context)
 
 
-@require_GET
+@require_safe
 @page("read")
 def conversation_detail(request: PageRequest, conversation_id: str) -> HttpResponse:
     """Show one conversation turn by turn, each with the memories that were taken from it."""
@@ -91,7 +91,7 @@ def remembered(access: Access, conversation: Conversation) -> tuple[dict[int, li
     return by_turn, others
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("write")
 def conversation_remove(request: PageRequest, conversation_id: str) -> HttpResponse:
     """Ask, then delete a conversation, alone or with the memories that were taken from it."""

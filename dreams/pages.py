@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Access
 from accounts.pageviews import WAITING, PageRequest, page
@@ -40,7 +40,7 @@ def open_suggestions(access: Access) -> int:
 WAITING["suggestions"] = open_suggestions
 
 
-@require_GET
+@require_safe
 @page("read")
 def dream_list(request: PageRequest) -> HttpResponse:
     """Show what waits for a decision, and the runs, newest first."""
@@ -64,7 +64,7 @@ def dream_list(request: PageRequest) -> HttpResponse:
     return render(request, "dreams/list.html", context)
 
 
-@require_GET
+@require_safe
 @page("read")
 def dream_detail(request: PageRequest, run_id: str) -> HttpResponse:
     """Show one run: each change with the text before and after."""

@@ -12,7 +12,7 @@ from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_date
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.access import Access, space_transaction
 from accounts.pageviews import PageRequest, page
@@ -72,7 +72,7 @@ class Filter:
         return rows.order_by("-id")
 
 
-@require_GET
+@require_safe
 @page("read")
 def event_list(request: PageRequest) -> HttpResponse:
     """Show the log, newest first."""
@@ -125,7 +125,7 @@ def csv_lines(access: Access, wanted: Filter) -> Iterator[str]:
         last = str(rows[-1].id)
 
 
-@require_GET
+@require_safe
 @page("read", atomic=False)
 def event_csv(request: PageRequest) -> StreamingHttpResponse:
     """Return the log as CSV, newest first, up to 100,000 rows."""

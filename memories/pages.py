@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import Access, space_transaction
 from accounts.pageviews import WAITING, PageRequest, page, safe_back
@@ -33,7 +33,7 @@ RESTORED = ("content", "type", "tags", "namespace", "metadata", "subject", "tier
 WAITING["quarantine"] = waiting_count
 
 
-@require_GET
+@require_safe
 @page("read", atomic=False)
 def memory_list(request: PageRequest) -> HttpResponse:
     """List memories or search them, as a whole page or, for htmx, the results alone."""
@@ -105,7 +105,7 @@ def memory_shown(access: Access, memory_id: str) -> Memory:
     return memory
 
 
-@require_GET
+@require_safe
 @page("read")
 def memory_detail(request: PageRequest, memory_id: str) -> HttpResponse:
     """Show one memory: its text, where it came from, who read it, what it was before."""
@@ -128,7 +128,7 @@ def taken_from(access: Access, memory: Memory) -> str:
     return ref if Conversation.objects.visible_to(access).filter(id=ref).exists() else ""
 
 
-@require_GET
+@require_safe
 @page("read", atomic=False)
 def memory_similar(request: PageRequest, memory_id: str) -> HttpResponse:
     """Show the memories whose meaning is closest to one."""
@@ -155,7 +155,7 @@ def form_values(request: PageRequest) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("write")
 def memory_new(request: PageRequest) -> HttpResponse:
     """Write a memory by hand."""
@@ -175,7 +175,7 @@ def memory_new(request: PageRequest) -> HttpResponse:
     return render(request, "memories/new.html", context, status=422 if errors else 200)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("write")
 def memory_edit(request: PageRequest, memory_id: str) -> HttpResponse:
     """Correct a memory, in its place in the list or on a page of its own."""
@@ -211,7 +211,7 @@ def entry(request: PageRequest, memory: Memory) -> HttpResponse:
     return render(request, "memories/_entry.html", {"item": item, "may_write": "write" in request.may})
 
 
-@require_GET
+@require_safe
 @page("read")
 def memory_entry(request: PageRequest, memory_id: str) -> HttpResponse:
     """Return one memory as an entry of the list: what "Cancel" puts back."""

@@ -3,7 +3,7 @@
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from accounts.pageviews import PageRequest, page
 from memories.mapping import map_draw
@@ -12,7 +12,7 @@ from memories.models import Memory
 NEWEST = 240  # as many as a picture can show
 
 
-@require_GET
+@require_safe
 @page("read")
 def memory_map(request: PageRequest) -> HttpResponse:
     """Draw the newest memories by topic; `tag` or `subject` narrows it to one topic and what meets it."""

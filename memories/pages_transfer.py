@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Switch
 from accounts.pageviews import PageRequest, page
@@ -33,7 +33,7 @@ ERRORS_SHOWN = 200
 UPLOAD_ROOM = 1024 * 1024  # what a form adds around its file
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("export")
 def transfer(request: PageRequest) -> HttpResponse:
     """Take a file to import as a job; show earlier imports and the ways to export."""
@@ -100,7 +100,7 @@ def import_context(request: PageRequest, job_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@require_GET
+@require_safe
 @page("export")
 def import_detail(request: PageRequest, job_id: str) -> HttpResponse:
     """Show how far an import is, and afterwards what happened to each record."""
@@ -132,7 +132,7 @@ def import_extract(request: PageRequest) -> HttpResponse:
     return redirect("import-detail", job.id)
 
 
-@require_GET
+@require_safe
 @page("export")
 def export(request: PageRequest) -> StreamingHttpResponse:
     """Stream every memory of the space as a file."""

@@ -1,9 +1,11 @@
-"""Changing memories: each function is one atomic change with its event, search entry and version."""
+"""Changing memories: each function is one change with its event, search entry and version.
+
+All run in the caller's transaction, which has set the space. They check before they write, so that whoever catches an
+ApiError finds nothing half done.
+"""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
-
-from django.db import transaction
 
 from accounts.access import Access
 from api import clock
@@ -70,7 +72,6 @@ def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
     )  # fmt: skip
 
 
-@transaction.atomic(savepoint=False)
 def memories_create(*, access: Access, memories: Sequence[Memory]) -> Sequence[Memory]:
     """Store new memories with one event; return them. The search finds them by keyword from the commit on.
 
@@ -136,7 +137,6 @@ def update_changes(*, access: Access, data: MemoryUpdate) -> dict[str, Any]:
     return changes
 
 
-@transaction.atomic(savepoint=False)
 def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) -> Memory:
     """Apply column changes to a locked memory and return it; its earlier version is kept.
 
@@ -148,7 +148,6 @@ def memory_change(*, access: Access, memory: Memory, changes: dict[str, Any]) ->
     return memory_apply(access=access, memory=memory, changes=changes | tier_changes(access, memory, changes))
 
 
-@transaction.atomic(savepoint=False)
 def memory_apply(*, access: Access, memory: Memory, changes: dict[str, Any], type: str = "memory.updated") -> Memory:
     """Apply column changes that a rule of the service makes, whoever's memory it is; return the memory."""
     changes = {name: value for name, value in changes.items() if getattr(memory, name) != value}
@@ -212,7 +211,6 @@ def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
     return list(found.values())
 
 
-@transaction.atomic(savepoint=False)
 def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "memory.deleted") -> None:
     """Delete memories for good: rows, versions, vectors, search entries, stored answers, what was merged into them.
 

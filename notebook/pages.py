@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.dateparse import parse_date
 from django.utils.http import urlencode
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.pageviews import PageRequest, page
 from api.errors import ApiError, Conflict, Invalid, NotFound
@@ -37,7 +37,7 @@ def sentences(error: ApiError) -> list[str]:
 # The journal
 
 
-@require_GET
+@require_safe
 @page("read")
 def journal(request: PageRequest) -> HttpResponse:
     """Show the journal, newest first."""
@@ -62,7 +62,7 @@ def day_of(text: str) -> date:
     return day
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("write")
 def journal_edit(request: PageRequest, kind: str, day: str) -> HttpResponse:
     """Correct one entry, or write it when there is none."""
@@ -108,14 +108,14 @@ def journal_delete(request: PageRequest, kind: str, day: str) -> HttpResponse:
 # Records
 
 
-@require_GET
+@require_safe
 @page("read")
 def collections(request: PageRequest) -> HttpResponse:
     """List the collections of records."""
     return render(request, "notebook/collections.html", {"collections": collections_list(access=request.access)})
 
 
-@require_GET
+@require_safe
 @page("read")
 def records(request: PageRequest) -> HttpResponse:
     """Show the collection that the query names as a table, what is due first."""
@@ -157,7 +157,7 @@ def record_shown(request: PageRequest, record_id: str) -> Record:
     return row
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("read")
 def record(request: PageRequest, record_id: str) -> HttpResponse:
     """Show one record; whoever may write changes its status and data."""
@@ -210,7 +210,7 @@ def record_remove(request: PageRequest, record_id: str) -> HttpResponse:
 # Key-value state
 
 
-@require_GET
+@require_safe
 @page("read")
 def kv(request: PageRequest) -> HttpResponse:
     """List the namespaces, and the values of the one that was chosen."""
@@ -220,7 +220,7 @@ def kv(request: PageRequest) -> HttpResponse:
     return render(request, "notebook/kv.html", context)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @page("write")
 def kv_edit(request: PageRequest) -> HttpResponse:
     """Set one value by hand; `ns` and `key` in the query choose it."""

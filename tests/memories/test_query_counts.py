@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.switches import switched_on
 from tests.factories import Api, People, memory_body
 
 BASELINES = Path(__file__).resolve().parent.parent / "query_counts.json"
@@ -52,6 +53,7 @@ def counted(people: People, name: str, rows: int) -> int:
     api.post("/v1/memories/batch", {"memories": [memory_body()] * rows})
     made = api.created()
     api.get("/v1/me")  # the key's last use is written now, and not again within a minute
+    switched_on("imports")  # and remembered for some seconds
     with CaptureQueriesContext(
         connection,
     ) as captured:
