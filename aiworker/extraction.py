@@ -15,9 +15,10 @@ from accounts.access import Access, space_transaction
 from aiworker.jobs import Progress
 from aiworker.models import Job, JobInput
 from aiworker.prompts import extract_prompt
-from aiworker.review import Proposal, Statement, proposals_review, stored_since, tags_tidy, tombstoned
+from aiworker.review import Proposal, proposals_review, stored_since, tags_tidy, tombstoned
 from aiworker.secretscan import Masked, text_mask
 from aiworker.segments import Segment, parts_of, segments_of, span_of
+from aiworker.statements import Statement
 from aiworker.work import Desk, Material, material_of
 from memories.models import Memory
 from memories.schemas import MemoryCreate, SourceIn
@@ -129,7 +130,7 @@ class Extractor:
         recent = [Statement(text) for text in stored_since(self.access, since)] if proposals else []
         return [
             proposal for proposal in proposals
-            if proposal.content not in buried and not any(map(Statement(proposal.content).says, recent))
+            if proposal.content not in buried and not any(map(Statement(proposal.content).repeats, recent))
         ]  # fmt: skip
 
     def _memory(self, material: Material, proposal: Proposal, masked: Masked) -> Memory:

@@ -1,7 +1,6 @@
 """Which of the memories that a model proposes are stored: no secrets, no obedience, no inventions, nothing twice."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +10,14 @@ from typing import Any
 from accounts.access import Access, space_transaction
 from aiworker.secretscan import MARK, secret_spans
 from aiworker.segments import SENTENCE_END
-from api.text import text_clean, text_normal, text_problem
+from aiworker.statements import COMMON, PREPOSITIONS, Statement, words_of
+from api.text import text_clean, text_problem
 from memories.models import Memory, Tombstone, content_digest
 from memories.schemas import MAX_CONTENT
 from memories.search import SearchQuery, search_memories
 
 MAX_TAGS = 5
-SIMILAR = 0.8  # share of common words from which two statements say the same; below it an update could be lost
+STEM = 5  # letters of a word that inflection leaves alone, roughly
 CANDIDATES = 5
 MAX_RECENT = 2_000
 COMMITTING = timedelta(minutes=2)  # rows carry the time of their transaction, not that of its commit
@@ -38,15 +38,6 @@ ORDER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-WORD = re.compile(r"\w+")
-ENDINGS = ("ings", "ing", "ies", "ied", "ens", "ed", "es", "en", "er", "y", "s", "e", "n", "t")
-_NEGATIONS = """not no never none without stopped longer nicht kein keine keinen nie ohne ne pas jamais sans non
-    mai senza nunca não sem niet geen nooit inte aldrig не нет никогда без"""
-NEGATIONS = frozenset(_NEGATIONS.split())
-_COMMON = """the a an and or of to in on at for with by from is are was were be been has have had do does did user users
-    nutzer nutzerin benutzer utilisateur usuario usuaria utente gebruiker der die das und ein eine ist hat le la les et
-    un une est el los y es il lo e di che de het een en"""
-COMMON = frozenset(_COMMON.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,57 +59,6 @@ class Verdict:
     skipped: Counter[str] = field(default_factory=Counter)
 
 
-def _unspaced(letter: str) -> bool:
-    """Return whether a letter belongs to a script without spaces: Chinese, Japanese, Korean, Thai."""
-    return "\u2e80" <= letter <= "\uffdc" or "\u0e00" <= letter <= "\u0e7f"
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text without case and accents; scripts without spaces give pairs of characters."""
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    words: list[str] = []
-    for match in WORD.finditer("".join(mark for mark in folded if not unicodedata.combining(mark))):
-        word = match.group()
-        dense = not word.isascii() and any(map(_unspaced, word))
-        words += [word[i : i + 2] for i in range(max(1, len(word) - 1))] if dense else [word]
-    return words
-
-
-def _stem(word: str) -> str:
-    """Return a word without its inflection, roughly and alike in the languages that inflect at the end."""
-    if len(word) < 5 or any(letter.isdigit() for letter in word):
-        return word
-    stems = (word[: -len(ending)] for ending in ENDINGS if word.endswith(ending) and len(word) - len(ending) > 2)
-    return next(stems, word)
-
-
-class Statement:
-    """A text taken apart once, to be compared with many others."""
-
-    __slots__ = ("negations", "normal", "numbers", "telling")
-
-    def __init__(self, text: str) -> None:
-        words = words_of(text)
-        self.normal = text_normal(text).casefold()
-        self.numbers = frozenset(filter(str.isdigit, words))
-        self.negations = NEGATIONS.intersection(words)
-        self.telling = frozenset(_stem(word) for word in words if word not in COMMON)
-
-    def says(self, other: "Statement") -> bool:
-        """Return whether both say the same: nearly the same words, and exactly the same numbers and negations."""
-        if self.normal == other.normal:
-            return True
-        if self.numbers != other.numbers or self.negations != other.negations or not self.telling:
-            return False
-        common = len(self.telling & other.telling)
-        return common / (len(self.telling) + len(other.telling) - common) >= SIMILAR
-
-
-def same_statement(one: str, other: str) -> bool:
-    """Return whether two texts say the same."""
-    return Statement(one).says(Statement(other))
-
-
 def tags_tidy(tags: Iterable[Any]) -> list[str]:
     """Return a model's tags as the store takes them."""
     tidy = [" ".join(text_clean(tag).replace(",", " ").split()).lower()[:50] for tag in tags if isinstance(tag, str)]
@@ -126,7 +66,8 @@ def tags_tidy(tags: Iterable[Any]) -> list[str]:
 
 
 def _telling(text: str) -> set[str]:
-    return {_stem(word) for word in words_of(text) if word not in COMMON}
+    """Return the words that a text shares with another of the same subject, whatever their endings."""
+    return {word[:STEM] for word in words_of(text) if word not in COMMON and word not in PREPOSITIONS}
 
 
 def obedient(content: str, passage: str) -> bool:
@@ -169,7 +110,7 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
     for proposal in proposals:
         fault = _fault(access, proposal, transcript, known)
         statement = Statement(proposal.content)
-        if fault is None and any(map(statement.says, kept)):
+        if fault is None and any(map(statement.repeats, kept)):
             fault = "repeated"
         if fault is None and stored_alike(access, proposal.content) is not None:
             fault = "duplicate"
@@ -189,17 +130,25 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
 def stored_alike(access: Access, content: str) -> str | None:
     """Return the id of a stored memory that says the same, None when there is none.
 
-    What says the same shares most of its words, so the search by words finds it; the one by meaning would cost ten
-    times as much and bring what may be an update. A key that may not read is told of none: it learns nothing about
-    what is stored.
+    The nearest memories by words and meaning are compared. A key that may not read is told of none: it learns nothing
+    about what is stored.
     """
     if not access.may("memories:read"):
         return None
-    found = search_memories(access, SearchQuery(q=content[:2_000], mode="keyword", limit=CANDIDATES))
-    ids = [hit.memory_id for hit in found.hits]
+    query = SearchQuery(q=content[:2_000], mode="hybrid", limit=CANDIDATES, rerank=False)
+    found = search_memories(access, query)
     with space_transaction(access):
-        texts = dict(Memory.objects.visible_to(access).filter(id__in=ids).values_list("id", "content"))
-    return next((id for id in ids if id in texts and same_statement(content, texts[id])), None)
+        rows = Memory.objects.visible_to(access).filter(id__in=[hit.memory_id for hit in found.hits])
+        texts = {memory_id: Statement(text) for memory_id, text in rows.values_list("id", "content")}
+    statement = Statement(content)
+    for hit in found.hits:
+        stored, near = texts.get(hit.memory_id), hit.scores.get("semantic")
+        if stored is None:
+            continue
+        agrees = found.alike is not None and near is not None and near >= found.alike
+        if statement.repeats(stored) or (agrees and statement.rephrases(stored)):
+            return hit.memory_id
+    return None
 
 
 def stored_since(access: Access, moment: datetime) -> list[str]:

@@ -73,7 +73,8 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
     if query.mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
         hits = _reranked(access, query.q, hits, meaning.provider)
     hits = hits[: query.limit]
-    return SearchResult(hits, len(hits), query.mode, state.pending)
+    alike = meaning.provider.scale[1] if meaning.provider.scale else None
+    return SearchResult(hits, len(hits), query.mode, state.pending, alike)
 
 
 def similar_memories(access: Access, memory_id: str, limit: int) -> SearchResult:

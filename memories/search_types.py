@@ -33,9 +33,13 @@ class Hit:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The hits, best first; ``total`` counts all matches (keyword) or the hits; ``pending`` vectors are missing."""
+    """The hits, best first; ``total`` counts all matches (keyword) or the hits; ``pending`` vectors are missing.
+
+    ``alike`` is the cosine similarity that is typical of paraphrases under the space's model, None where not known.
+    """
 
     hits: list[Hit]
     total: int
     mode_used: str
     pending: int = 0
+    alike: float | None = None
