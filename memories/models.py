@@ -44,8 +44,10 @@ class MemoryQuerySet(LimitedQuerySet["Memory"]):
         rows = self if include_expired else self.unexpired()
         return rows.within_limits(access, status=Memory.Status.ACTIVE)
 
-    def one(self, access: Access, memory_id: str, *, include_expired: bool = False) -> "Memory | None":
-        """Return the visible memory with this id, None when there is none.
+    def one(
+        self, access: Access, memory_id: str, *, include_expired: bool = False, lock: bool = False
+    ) -> "Memory | None":
+        """Return the visible memory with this id, None when there is none; with `lock`, nobody else changes it.
 
         The same as visible_to(...).filter(id=...), in a third of its processor time: most requests need one row,
         so it is fetched by its key with a prepared statement and the rule applied to it. A test compares the two.
@@ -53,7 +55,8 @@ class MemoryQuerySet(LimitedQuerySet["Memory"]):
         columns = [str(field.column) for field in Memory._meta.concrete_fields]
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {', '.join(columns)} FROM memories_memory WHERE space_id = %s AND id = %s",  # noqa: S608 our own column names
+                f"SELECT {', '.join(columns)} FROM memories_memory WHERE space_id = %s AND id = %s"  # noqa: S608 our own
+                + (" FOR UPDATE" if lock else ""),
                 [access.space_id, memory_id],
             )
             row = cursor.fetchone()

@@ -94,7 +94,7 @@ def memory_create(*, access: Access, data: MemoryCreate) -> Memory:
 
 def memory_locked(*, access: Access, memory_id: str) -> Memory:
     """Return a visible memory, locked until the transaction ends. Raises MemoryNotFound."""
-    memory = Memory.objects.visible_to(access).filter(id=memory_id).select_for_update().first()
+    memory = Memory.objects.one(access, memory_id, lock=True)
     if memory is None:
         raise MemoryNotFound()
     return memory
