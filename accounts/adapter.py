@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from cryptography.fernet import Fernet
 from django.conf import settings
@@ -77,6 +78,11 @@ class SecondStepAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # the library
     def fernet(self) -> Fernet:
         """Return the cipher, whose key comes from SECRET_KEY."""
         return Fernet(derived_key("second step"))
+
+    def generate_authenticator_name(self, user: User, type: Any) -> str:
+        """Return the name on offer for a new passkey."""
+        count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
+        return "Passkey" if count == 0 else f"Passkey {count + 1}"
 
     def encrypt(self, text: str) -> str:
         """Return the text as it is stored."""

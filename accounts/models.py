@@ -105,6 +105,9 @@ class Switch(models.Model):
     name = models.CharField(max_length=20, choices=Name, unique=True)
     on = models.BooleanField(default=True)
 
+    class Meta:
+        verbose_name_plural = "switches"
+
     def __str__(self) -> str:
         return self.get_name_display()
 

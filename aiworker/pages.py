@@ -3,12 +3,14 @@
 from datetime import date, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import F, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.access import Access
+from accounts.models import Space
 from accounts.pageviews import PageRequest, page
 from aiworker.models import AiUsage
 from events.charts import chart
@@ -32,6 +34,18 @@ def ai_usage(access: Access, days: list[date]) -> tuple[list[int], list[dict[str
     return [int(by_day.get(day, 0)) for day in days], listed
 
 
+def limits_of(space: Space) -> dict[str, Any] | None:
+    """Return what a space may hold and ask for, as its plan or the settings say; None where nothing is limited."""
+    if not settings.QUOTAS_ON:
+        return None
+    plan = space.plan
+    return {
+        "plan": plan.name if plan else "",
+        "memories": settings.QUOTA_MEMORIES if plan is None or plan.memories is None else plan.memories,
+        "requests": (plan and plan.requests_per_minute) or settings.QUOTA_REQUESTS_PER_MINUTE,
+    }
+
+
 @require_safe
 @page("read")
 def usage_page(request: PageRequest) -> HttpResponse:
@@ -44,7 +58,7 @@ def usage_page(request: PageRequest) -> HttpResponse:
     context = {
         "charts": [*charts, chart("AI tokens", found.days, tokens)], "actors": found.actors, "models": models,
         "storage": chart("Memories stored", found.days, curve), "memories": memories, "size": size,
-        "tools": stored_by_tool(access),
+        "tools": stored_by_tool(access), "limits": limits_of(request.membership.space),
         "totals": [*((words, found.total(name)) for name, words in DRAWN.items()), ("AI tokens", sum(tokens))],
     }  # fmt: skip
     return render(request, "events/usage.html", context)

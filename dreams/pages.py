@@ -3,16 +3,19 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import Access
 from accounts.pageviews import WAITING, PageRequest, page
+from accounts.templatetags.commonplace import time_words
 from api.errors import ApiError, Invalid
 from api.schemas import parse
-from dreams.models import DreamRun, DreamSuggestion
+from dreams.models import DreamChange, DreamRun, DreamSuggestion
 from dreams.representation import dream_present
 from dreams.schemas import SuggestionDecision
 from dreams.services import dream_get, dream_undo
@@ -56,12 +59,20 @@ def dream_list(request: PageRequest) -> HttpResponse:
         (suggestion, SUGGESTED[suggestion.kind], [memories[i] for i in suggestion.memory_ids if i in memories])
         for suggestion in waiting
     ]
-    runs = DreamRun.objects.visible_to(access).order_by("-created_at", "-id")[:RUNS]
+    runs = list(DreamRun.objects.visible_to(access).order_by("-created_at", "-id")[:RUNS])
+    changes, suggested = (numbers(model, access, runs) for model in (DreamChange, DreamSuggestion))
     context = {
-        "suggestions": suggestions, "runs": runs, "decides": "decide" in request.may,
+        "suggestions": suggestions, "decides": "decide" in request.may,
         "enabled": request.membership.space.dreams_enabled,
+        "runs": [(run, changes.get(run.id, 0), suggested.get(run.id, 0)) for run in runs],
     }  # fmt: skip
     return render(request, "dreams/list.html", context)
+
+
+def numbers(model: Any, access: Access, runs: list[DreamRun]) -> dict[str, int]:
+    """Return how many rows of a model each run has."""
+    rows = model.objects.visible_to(access).filter(run_id__in=[run.id for run in runs])
+    return dict(rows.values("run_id").annotate(count=Count("run_id")).values_list("run_id", "count"))
 
 
 @require_safe
@@ -72,9 +83,11 @@ def dream_detail(request: PageRequest, run_id: str) -> HttpResponse:
     run = dream_get(access=access, run_id=run_id)
     shown = dream_present(access, run)
     undo_open = run.status == DreamRun.Status.APPLIED and bool(run.undo_until and run.undo_until > timezone.now())
+    suggested = DreamSuggestion.objects.visible_to(access).filter(run_id=run.id).order_by("created_at", "id")
     context = {
         "run": run, "rejected": shown["rejected"], "changes": [change_words(change) for change in shown["changes"]],
-        "undo_open": undo_open, "decides": "decide" in request.may,
+        "suggestions": [(each, SUGGESTED[each.kind]) for each in suggested], "undo_open": undo_open,
+        "decides": "decide" in request.may,
     }  # fmt: skip
     return render(request, "dreams/detail.html", context)
 
@@ -98,8 +111,15 @@ def fields(before: dict[str, Any] | None, after: dict[str, Any] | None) -> list[
     """Return the other things that changed between two versions, in words."""
     if not before or not after:
         return []
-    words = {"tier": "kept as {}", "expires_at": "expires {}", "subject": "about {}"}
-    return [text.format(after[name] or "nothing") for name, text in words.items() if before[name] != after[name]]
+    words = {"tier": "kept as {}", "expires_at": "forgotten {}", "subject": "about {}"}
+    changed = {name: after[name] for name in words if before[name] != after[name]}
+    if changed.get("expires_at"):
+        moment = parse_datetime(changed["expires_at"])
+        changed["expires_at"] = time_words(moment, timezone.now()) if moment else ""
+    return [
+        words[name].format(value or "never" if name == "expires_at" else value or "nothing")
+        for name, value in changed.items()
+    ]
 
 
 @require_POST

@@ -134,7 +134,7 @@ def records(request: PageRequest) -> HttpResponse:
     context = {
         "collection": collection, "status": status, "columns": columns,
         "statuses": found.order_by("status").values_list("status", flat=True).distinct()[:20],
-        "rows": [(row, [cell(row.data.get(name)) for name in columns]) for row in rows],
+        "rows": [(row, [(name, cell(row.data.get(name))) for name in columns]) for row in rows],
         "older": "?" + urlencode([("name", collection), ("status", status), ("cursor", cursor)]) if cursor else "",
     }  # fmt: skip
     return render(request, "notebook/records.html", context)

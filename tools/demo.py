@@ -63,6 +63,9 @@ MEMORIES = [
 ]  # fmt: skip
 WRITTEN = len(MEMORIES)
 TALKS = [
+    ("claude", "Why the migration took eleven minutes",
+     [("user", "The rehearsal took nineteen minutes and the migration eleven. Why?"),
+      ("assistant", "The rehearsal ran on a cold cache; the second time most pages were in memory already.")], []),
     ("chatgpt", "Where the keys of the house are",
      [("user", "We have the house in Brittany from 3 to 17 August. Whom do I ask for the keys?"),
       ("assistant", "That depends on how you booked it. Does the confirmation name somebody?"),
@@ -71,9 +74,6 @@ TALKS = [
       ("user", "Please, a short one.")],
      [("3 to 17 August", "The house in Brittany is hers from 3 to 17 August."),
       ("until noon", "Madame Le Goff, who has the keys, is at the market on Saturdays until noon.")]),
-    ("claude", "Why the migration took eleven minutes",
-     [("user", "The rehearsal took nineteen minutes and the migration eleven. Why?"),
-      ("assistant", "The rehearsal ran on a cold cache; the second time most pages were in memory already.")], []),
 ]  # fmt: skip
 
 

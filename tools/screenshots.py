@@ -6,6 +6,7 @@ A service of its own, with its own data, is started and stopped; the pictures la
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,6 +16,7 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 EMAIL, PASSWORD = "ada@example.com", "four plain words here"  # of a service that lives for a minute
 PROJECT = Path(__file__).resolve().parent.parent
@@ -22,17 +24,29 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+LISTS = [("/memories", "/memories/mem_"), ("/dreams", "/dreams/"), ("/conversations", "/conversations/conv_"),
+         ("/records/in?name=tasks", "/records/rec_"), ("/connections", "/connections/")]  # fmt: skip
 LOOKS = {"light": ("light", 1280, 860), "dark": ("dark", 1280, 860), "phone": ("light", 390, 844),
          "phone-dark": ("dark", 390, 844)}  # fmt: skip
-OPEN_PAGES = ["/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/accounts/confirm-email/",
-              "/connect", "/no-such-page"]  # fmt: skip
+OPEN_PAGES = [
+    "/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/accounts/password/reset/done/",
+    "/accounts/confirm-email/", "/accounts/inactive/", "/accounts/3rdparty/login/cancelled/",
+    "/accounts/3rdparty/login/error/", "/connect", "/v1/docs", "/no-such-page",
+]  # fmt: skip
 PAGES = [
     "/home", "/memories", "/memories?view=timeline", "/memories?q=when+do+we+meet", "/memories?waiting=1",
-    "/memories/new", "/memories/map", "/journal", "/records", "/records/in?name=tasks", "/kv?ns=mail", "/actions",
-    "/actions?view=ended", "/a/A3", "/dreams", "/connections", "/connections/new", "/transfer", "/team", "/usage",
+    "/memories/new", "/memories/map", "/journal", "/records", "/records/in?name=tasks", "/kv?ns=mail", "/conversations",
+    "/actions", "/actions?view=ended", "/a/A3", "/dreams", "/connections", "/connections/new", "/transfer", "/team",
+    "/usage",
     "/events", "/settings", "/spaces/new", "/spaces/delete", "/account", "/accounts/email/", "/accounts/2fa/",
-    "/accounts/sessions/", "/accounts/password/change/", "/admin/", "/admin/accounts/user/", "/admin/jobs/",
+    "/accounts/sessions/", "/accounts/password/change/", "/accounts/3rdparty/", "/accounts/reauthenticate/",
+    "/accounts/reauthenticate/code/", "/account/delete", "/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/",
+    "/accounts/logout/", "/admin/", "/admin/accounts/user/", "/admin/accounts/space/", "/admin/accounts/plan/add/",
+    "/admin/accounts/switch/add/", "/admin/jobs/",
 ]  # fmt: skip
+WITH_STEPS = ["/accounts/2fa/", "/accounts/2fa/recovery-codes/", "/accounts/2fa/recovery-codes/generate/",
+              "/accounts/2fa/totp/deactivate/", "/accounts/2fa/webauthn/", "/accounts/2fa/reauthenticate/",
+              "/accounts/2fa/webauthn/reauthenticate/"]  # fmt: skip
 
 
 def main() -> int:
@@ -91,47 +105,83 @@ def photograph(base: str, target: Path, only: list[str]) -> int:
     """Take the pictures, all of them or those of the pages named; return how many."""
     from playwright.sync_api import sync_playwright
 
-    count = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         first = browser.new_context()
         page = first.new_page()
-        page.goto(f"{base}/accounts/login/")
-        page.get_by_label("E-mail address").fill(EMAIL)
+        sign_in(page, base)
+        page.goto(f"{base}/accounts/reauthenticate/")  # delicate pages are to show themselves
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.get_by_role("button", name="Go on").click()
         page.wait_for_url("**/home")
-        detail = page.locator(".entry .text a").nth(5).get_attribute("href")
-        page.goto(f"{base}/dreams")
-        dream = page.locator('a[href^="/dreams/"]').first.get_attribute("href")
-        signed_in = first.storage_state()
-        pages = [(path, False) for path in OPEN_PAGES] + [(path, True) for path in [*PAGES, detail, dream] if path]
-        for look, (scheme, width, height) in LOOKS.items():
-            for state in (None, signed_in):
-                context = browser.new_context(
-                    color_scheme=scheme,
-                    viewport={"width": width, "height": height},
-                    storage_state=state,  # type: ignore[arg-type]
-                )
-                page = context.new_page()
-                for path, private in pages:
-                    if private == (state is not None) and (not only or path in only):
-                        page.goto(base + path)
-                        page.wait_for_timeout(150)
-                        page.screenshot(path=target / f"{file_name(path)}.{look}.png", full_page=True)
-                        count += 1
-                context.close()
+        details = [first_link(page, base, path, start) for path, start in LISTS]
+        groups = [(OPEN_PAGES, None), ([*PAGES, *details], first.storage_state())]
+        count = sum(pictures(browser, base, target, only, group, state) for group, state in groups)
+        steps_add(page, base)
+        count += pictures(browser, base, target, only, WITH_STEPS, first.storage_state(), "steps_")
+        half = browser.new_context()
+        page = half.new_page()
+        sign_in(page, base)
+        count += pictures(browser, base, target, only, ["/accounts/2fa/authenticate/"], half.storage_state())
         browser.close()
     return count
 
 
+def sign_in(page: Any, base: str) -> None:
+    """Give the address and the password."""
+    page.goto(f"{base}/accounts/login/")
+    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(lambda url: "/login" not in url)
+
+
+def first_link(page: Any, base: str, path: str, start: str) -> str:
+    """Return the address of the first thing that a list leads to."""
+    page.goto(base + path)
+    return str(page.locator(f'main :is(.entry, .panel, table) a[href^="{start}"]').first.get_attribute("href"))
+
+
+def steps_add(page: Any, base: str) -> None:
+    """Make a passkey, and with it recovery codes, and switch an authenticator app on."""
+    device = page.context.new_cdp_session(page)
+    device.send("WebAuthn.enable")
+    options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+               "isUserVerified": True, "automaticPresenceSimulation": True}  # fmt: skip
+    device.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    page.goto(f"{base}/accounts/2fa/webauthn/add/")
+    page.get_by_label("Name").fill("Ada's phone")
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_url("**/recovery-codes/")
+    from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+
+    from accounts.models import User
+
+    TOTP.activate(User.objects.get(email=EMAIL), generate_totp_secret())
+
+
+def pictures(
+    browser: Any, base: str, target: Path, only: list[str], paths: list[str], state: Any, before: str = ""
+) -> int:
+    """Photograph pages in every look, as who is signed in with this state; return how many pictures were taken."""
+    paths = [path for path in paths if not only or path in only]
+    for look, (scheme, width, height) in LOOKS.items() if paths else []:
+        context = browser.new_context(
+            color_scheme=scheme, viewport={"width": width, "height": height}, storage_state=state
+        )
+        page = context.new_page()
+        for path in paths:
+            page.goto(base + path)
+            page.wait_for_timeout(150)
+            page.screenshot(path=target / f"{before}{file_name(path)}.{look}.png", full_page=True)
+        context.close()
+    return len(paths) * len(LOOKS)
+
+
 def file_name(path: str) -> str:
     """Return the name of a page's pictures."""
-    name = path.strip("/").replace("/", "_").replace("?", "_")
-    for beginning in ("memories_mem_", "dreams_dream_"):
-        if name.startswith(beginning):
-            name = beginning.rpartition("_")[0].replace("_mem", "_one").replace("_dream", "_one")
-    return name or "landing"
+    name = re.sub(r"(mem|dream|conv|rec)_[a-z0-9]{12,}", "one", path.strip("/"))
+    return re.sub(r"\W+", "_", name).strip("_") or "landing"
 
 
 if __name__ == "__main__":

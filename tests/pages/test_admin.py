@@ -151,6 +151,10 @@ def test_plan_limits_the_requests_of_a_space(team: Team, console: Client, settin
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert answers[0].json()["limits"]["requests_per_minute"] == 3
+    assert (
+        "On the plan Slow this space may hold 1,000,000 memories"
+        in team.client("viewer").get("/usage").content.decode()
+    )
     assert answers[3].json()["details"] == {"limit": "space", "per_minute": 3, "retry_after": ANY}
     assert [Api(other).get("/v1/me").status_code for _ in range(4)] == [200] * 4
     settings.QUOTAS_ON = False
