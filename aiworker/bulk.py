@@ -14,7 +14,9 @@ from django.utils import timezone
 
 from accounts.access import Access, space_transaction
 from aiworker.extraction import Extractor, Outcome
-from aiworker.jobs import JobPaused, Progress, job_create, job_inputs
+from aiworker.jobinputs import job_inputs
+from aiworker.jobruns import JobPaused, Progress
+from aiworker.jobs import job_create
 from aiworker.models import Job
 from aiworker.prompts import EXTRACT
 from aiworker.providers import key_for, provider_of

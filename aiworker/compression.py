@@ -1,14 +1,14 @@
 """A conversation becomes one summary (OMP 0.1, section 3.3)."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from accounts.access import Access, space_transaction
-from aiworker.jobs import Progress
-from aiworker.models import Job, JobInput
+from aiworker.jobinputs import Kept
+from aiworker.jobruns import Progress
+from aiworker.models import Job
 from aiworker.prompts import compress_prompt
 from aiworker.review import stored_alike, tombstoned
 from aiworker.secretscan import secrets_mask
@@ -21,7 +21,6 @@ from memories.schemas import MAX_CONTENT, MemoryCreate, SourceIn
 from memories.services import memories_create, memory_build
 
 TAGS = ["session-summary"]
-NOTES = 1_000_000
 
 
 class Summary(BaseModel):
@@ -71,20 +70,17 @@ def _summary(access: Access, job: Job, progress: Progress, desk: Desk, material:
     parts = parts_of(segments_of(material.transcript))
     total = len(parts) + (2 if len(parts) > 1 else 1)
     notes: list[str] = []
+    kept = Kept(access, job)
     for index, part in enumerate(parts):
-        with space_transaction(access):
-            kept = JobInput.objects.visible_to(access).filter(job_id=job.id, seq=NOTES + index).first()
-        if kept is None:
+        noted = kept.get(index)
+        if noted is None:
             prompt = compress_prompt([segment.text for segment in part], date=material.date, notes=False)
             note = desk.ask(prompt, Summary).summary
             with space_transaction(access):
                 progress.advance(index + 1, total)
-                JobInput.objects.update_or_create(
-                    space_id=access.space_id, job_id=job.id, seq=NOTES + index,
-                    defaults={"data": json.dumps(note).encode()},
-                )  # fmt: skip
+                kept.put(index, note.encode())
         else:
-            note = json.loads(bytes(kept.data))
+            note = noted.decode()
         notes.append(note)
     if len(notes) == 1:
         return notes[0]

@@ -1,9 +1,21 @@
 """Dead letters: jobs that were given up, which the operator tries again or throws away without seeing their content."""
 
+from typing import Any
+
+from django.db import connection
+
 from accounts.access import Access, space_transaction
+from aiworker.jobinputs import inputs_drop
 from aiworker.jobs import GAVE_UP, job_enqueue
-from aiworker.models import Job, JobInput
+from aiworker.models import Job
 from events.services import event_record
+
+
+def jobs_dead() -> list[tuple[int, str, str, int, Any]]:
+    """Return the dead letters of all spaces, for the operator: space, id, kind, attempts, when they were given up."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT space_id, id, kind, attempts, finished_at FROM commonplace_jobs_dead()")
+        return list(cursor.fetchall())
 
 
 def _dead(system: Access, job_id: str) -> Job | None:
@@ -20,7 +32,8 @@ def dead_letter_retry(*, space_id: int, job_id: str, operator: str) -> bool:
         if job is None:
             return False
         job.status, job.attempts, job.error, job.finished_at, job.alive_at = Job.Status.QUEUED, 0, None, None, None
-        job.save(update_fields=["status", "attempts", "error", "finished_at", "alive_at"])
+        job.params.pop("pauses", None)  # they are counted against the attempts
+        job.save(update_fields=["status", "attempts", "error", "finished_at", "alive_at", "params"])
         job_enqueue(job)
         _record(system, "job.retried", job, operator)
     return True
@@ -33,7 +46,7 @@ def dead_letter_discard(*, space_id: int, job_id: str, operator: str) -> bool:
         job = _dead(system, job_id)
         if job is None:
             return False
-        JobInput.objects.visible_to(system).filter(job_id=job.id).delete()
+        inputs_drop(system, job)
         job.error = {"error": "discarded", "message": "The operator discarded it.", "details": {}}
         job.save(update_fields=["error"])
         _record(system, "job.discarded", job, operator)

@@ -1,6 +1,5 @@
 """A transcript becomes memories, once (OMP 0.1, section 3.3)."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +11,9 @@ from django.utils import timezone
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from accounts.access import Access, space_transaction
-from aiworker.jobs import Progress
-from aiworker.models import Job, JobInput
+from aiworker.jobinputs import Kept
+from aiworker.jobruns import Progress
+from aiworker.models import Job
 from aiworker.prompts import extract_prompt
 from aiworker.review import Proposal, proposals_review, stored_since, tags_tidy, tombstoned
 from aiworker.secretscan import Masked, text_mask
@@ -24,8 +24,6 @@ from memories.models import Memory
 from memories.schemas import MemoryCreate, SourceIn
 from memories.services import memories_create, memory_build
 
-# The parts' answers are kept beside the job's input, so that they go with it when the job ends.
-ANSWERS = 1_000_000
 MAX_MEMORIES = 200  # of one transcript; a model that gives more is not extracting
 
 
@@ -89,33 +87,27 @@ class Extractor:
             memories = [self._memory(material, proposal, masked) for proposal in fresh]
             if memories:
                 memories_create(access=self.access, memories=memories)
-            self._answers().filter(seq__gte=ANSWERS).delete()
+            Kept(self.access, self.job).drop()
             outcome = Outcome([memory.id for memory in memories], skipped, len(masked.spans))
             done(outcome)
         return outcome
-
-    def _answers(self) -> Any:
-        return JobInput.objects.visible_to(self.access).filter(job_id=self.job.id)
 
     def _proposals(self, masked: str, material: Material, step: Callable[[int, int], None]) -> list[Proposal]:
         """Return what the model proposes for every part; a part answered before a crash is not asked again."""
         parts = parts_of(segments_of(masked))
         proposals: list[Proposal] = []
+        kept = Kept(self.access, self.job)
         for index, part in enumerate(parts):
-            with space_transaction(self.access):
-                kept = self._answers().filter(seq=ANSWERS + index).first()
-            if kept is None:
+            answered = kept.get(index)
+            if answered is None:
                 prompt = extract_prompt(part, date=material.date, part=index + 1, parts=len(parts))
                 answer = self.desk.ask(prompt, Extraction)
                 with space_transaction(self.access):
                     # First, since it fails when another attempt has taken the job over.
                     step(index + 1, len(parts))
-                    JobInput.objects.create(
-                        space_id=self.access.space_id, job_id=self.job.id, seq=ANSWERS + index,
-                        data=answer.model_dump_json().encode(),
-                    )  # fmt: skip
+                    kept.put(index, answer.model_dump_json().encode())
             else:
-                answer = Extraction.model_validate(json.loads(bytes(kept.data)))
+                answer = Extraction.model_validate_json(answered)
             proposals += [_proposal(part, found) for found in answer.memories]
         return proposals[:MAX_MEMORIES]
 

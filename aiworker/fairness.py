@@ -9,7 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.access import Access, space_transaction
-from aiworker.jobs import KINDS, OPEN, job_run
+from aiworker.jobruns import job_run
+from aiworker.jobs import KINDS, OPEN
 from aiworker.models import Job, JobTurn
 
 TRIES = 20  # at jobs that another worker takes at the same moment

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -130,25 +130,26 @@ def proposals_review(access: Access, transcript: str, proposals: Sequence[Propos
 def stored_alike(access: Access, content: str) -> str | None:
     """Return the id of a stored memory that says the same, None when there is none.
 
-    The nearest memories by words and meaning are compared. A key that may not read is told of none: it learns nothing
-    about what is stored.
+    What says the same shares most of its words, so the search by words finds it. The one by meaning costs ten times as
+    much; it is asked only about what may say the same in other words. A key that may not read is told of none: it
+    learns nothing about what is stored.
     """
     if not access.may("memories:read"):
         return None
-    query = SearchQuery(q=content[:2_000], mode="hybrid", limit=CANDIDATES, rerank=False)
-    found = search_memories(access, query)
+    query = SearchQuery(q=content[:2_000], mode="keyword", limit=CANDIDATES)
+    ids = [hit.memory_id for hit in search_memories(access, query).hits]
     with space_transaction(access):
-        rows = Memory.objects.visible_to(access).filter(id__in=[hit.memory_id for hit in found.hits])
-        texts = {memory_id: Statement(text) for memory_id, text in rows.values_list("id", "content")}
+        rows = Memory.objects.visible_to(access).filter(id__in=ids).values_list("id", "content")
+        texts = {memory_id: Statement(text) for memory_id, text in rows}
     statement = Statement(content)
-    for hit in found.hits:
-        stored, near = texts.get(hit.memory_id), hit.scores.get("semantic")
-        if stored is None:
-            continue
-        agrees = found.alike is not None and near is not None and near >= found.alike
-        if statement.repeats(stored) or (agrees and statement.rephrases(stored)):
-            return hit.memory_id
-    return None
+    known = [memory_id for memory_id in ids if memory_id in texts]
+    same = next((memory_id for memory_id in known if statement.repeats(texts[memory_id])), None)
+    near = [memory_id for memory_id in known if statement.rephrases(texts[memory_id])]
+    if same is None and near:
+        found = search_memories(access, replace(query, mode="semantic"))
+        alike = {hit.memory_id for hit in found.hits if found.alike is not None and hit.score >= found.alike}
+        same = next((memory_id for memory_id in near if memory_id in alike), None)
+    return same
 
 
 def stored_since(access: Access, moment: datetime) -> list[str]:

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from accounts.sweeping import spaces_sweep
-from aiworker import fairness, jobs
+from aiworker import fairness, sweeping
 from aiworker.embedding import tasks as embedding_tasks
 
 __all__ = ["embedding_tasks", "jobs_run", "jobs_sweep"]
@@ -18,10 +18,10 @@ def jobs_run(space_id: int, job_id: str) -> None:
 @shared_task(name="jobs.sweep")
 def jobs_sweep() -> None:
     """Send the messages of lost jobs again."""
-    jobs.jobs_sweep()
+    sweeping.jobs_sweep()
 
 
 @shared_task(name="jobs.purge")
 def jobs_purge() -> None:
     """Delete jobs that ended long ago."""
-    spaces_sweep(jobs.jobs_purge)
+    spaces_sweep(sweeping.jobs_purge)

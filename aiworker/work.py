@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from accounts.access import Access
-from aiworker.jobs import job_inputs
+from aiworker.jobinputs import job_inputs
 from aiworker.models import Job
 from aiworker.providers import key_for, provider_of
 from aiworker.providers.base import Prompt, Provider, Usage

@@ -62,7 +62,8 @@ def main() -> None:
 
 def _job(access: Any, kind: str, size: int) -> tuple[float, float]:
     """Return the milliseconds of a whole job and those of them that were spent asking the provider."""
-    from aiworker.jobs import job_create, job_get, job_run
+    from aiworker.jobruns import job_run
+    from aiworker.jobs import job_create, job_get
     from aiworker.providers.anthropic import AnthropicProvider
     from aiworker.work import Material
     from api.timestamps import timestamp_parse

@@ -94,7 +94,8 @@ def _run(path: Path) -> Score:
     from django.conf import settings
 
     from accounts.access import space_transaction
-    from aiworker.jobs import job_create, job_get, job_run
+    from aiworker.jobruns import job_run
+    from aiworker.jobs import job_create, job_get
     from aiworker.work import Material
     from api.timestamps import timestamp_parse
     from bench._support import memories_add, space_new

@@ -56,7 +56,7 @@ def peak_mib() -> float:
 
 def work(job_id: str, space_id: int) -> dict[str, Any]:
     """Do a job as a worker does."""
-    from aiworker.jobs import job_run
+    from aiworker.jobruns import job_run
 
     started = time.perf_counter()
     job_run(space_id=space_id, job_id=job_id)

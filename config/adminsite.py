@@ -53,8 +53,7 @@ class OperatorSite(UnfoldAdminSite):  # type: ignore[misc]  # the library has no
 
     def jobs(self, request: HttpRequest) -> HttpResponse:
         """List the dead letters; POST tries one again or throws it away."""
-        from aiworker.deadletters import dead_letter_discard, dead_letter_retry
-        from aiworker.jobs import jobs_dead
+        from aiworker.deadletters import dead_letter_discard, dead_letter_retry, jobs_dead
 
         if not request.user.has_perm("aiworker.change_job"):
             return TemplateResponse(request, "403.html", {}, status=403)
@@ -134,7 +133,7 @@ def growth(label: str, field: str) -> list[tuple[date, int]]:
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add what the first page of the console shows: health, totals and growth."""
-    from aiworker.jobs import jobs_dead
+    from aiworker.deadletters import jobs_dead
     from config.health import server_count
     from config.valkey import is_up
     from events.charts import chart

@@ -8,7 +8,8 @@ from accounts.access import Access, space_transaction
 from accounts.models import Switch
 from accounts.switches import switch_require
 from aiworker.bulk import estimate_of
-from aiworker.jobs import Progress, job_inputs, job_keep, job_kept
+from aiworker.jobinputs import Kept, job_inputs
+from aiworker.jobruns import Progress
 from aiworker.models import Job
 from api.errors import Invalid
 from memories.transfer.archives import archive_is, archive_take
@@ -30,8 +31,9 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
         source = source_open(file, job.params["format"], job.params.get("content_type", OCTETS))
         conflict = job.params["conflict"] or source.conflict or "skip"
         outcome = Outcome(**job.params.get("state", {}))
-        for kept in job_kept(access, job):
-            outcome.errors += json.loads(kept)
+        kept = Kept(access, job)
+        for errors in kept.all():
+            outcome.errors += json.loads(errors)
         done = job.done
         progress.advance(done, source.total)
         for chunk in chunks(source.records, start=done):
@@ -40,7 +42,7 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
                 part = import_chunk(access=access, conflict=conflict, chunk=chunk)
                 outcome.add(part)
                 if part.errors:
-                    job_keep(access, job, json.dumps(part.errors).encode())
+                    kept.put(done, json.dumps(part.errors).encode())
                 done += len(chunk)
                 counts = ("imported", "skipped", "conversations")
                 progress.advance(done, state={name: getattr(outcome, name) for name in counts})

@@ -12,8 +12,8 @@ from django.db import connections
 from pytest_django import Settings
 
 from accounts.access import Access, space_transaction
-from aiworker import jobs
 from aiworker.fake.server import FakeProvider
+from aiworker.jobruns import job_run
 from aiworker.models import Job
 from config.celery import app
 from tests.factories import People
@@ -46,7 +46,7 @@ def worker(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Iterator[
 
     def work(**ids: Any) -> None:
         try:
-            jobs.job_run(**ids)
+            job_run(**ids)
         finally:
             connections.close_all()
 

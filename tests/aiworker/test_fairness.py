@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from accounts.access import Access
+from accounts.access import Access, space_transaction
 from aiworker import jobs
 from aiworker.fairness import turn_take
-from aiworker.jobs import Kind, Progress, job_create
+from aiworker.jobruns import Progress, job_run
+from aiworker.jobs import Kind, job_create
 from aiworker.models import Job
 from tests.factories import People
 
@@ -67,7 +68,7 @@ def test_a_space_with_a_running_job_comes_after_one_without(people: People, mess
     first = messages[0]
     with_turn = make(people, "outsider", "running", "nested", message=first)
 
-    jobs.job_run(space_id=with_turn.space_id, job_id=with_turn.id)
+    job_run(space_id=with_turn.space_id, job_id=with_turn.id)
 
     assert [name for _, name in DONE] == ["running", "other"]
 
@@ -76,7 +77,7 @@ def test_a_job_taken_up_again_is_the_messages_own(people: People, messages: list
     lost = make(people, "owner", "lost")
     make(people, "outsider", "fresh")
     access = Access.system(people.space.pk)
-    with jobs.space_transaction(access):
+    with space_transaction(access):
         Job.objects.visible_to(access).update(status="running", attempts=1, created_at="2020-01-01T00:00:00Z")
 
     turn_take(space_id=lost.space_id, job_id=lost.id)

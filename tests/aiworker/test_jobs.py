@@ -15,8 +15,11 @@ from accounts.access import Access, space_transaction
 from accounts.models import Membership
 from aiworker import jobs
 from aiworker.jobaccess import access_load, access_save
-from aiworker.jobs import JobStopped, Kind, Progress, job_create, job_inputs, job_run, jobs_sweep
+from aiworker.jobinputs import job_inputs
+from aiworker.jobruns import SILENT_SECONDS, JobStopped, Progress, job_run
+from aiworker.jobs import Kind, job_create
 from aiworker.models import Job, JobInput
+from aiworker.sweeping import ENDED_KEPT, jobs_sweep
 from aiworker.tasks import jobs_purge
 from api.errors import AiError, Unauthorized
 from apikeys.models import ApiKey
@@ -131,7 +134,7 @@ def test_goes_on_where_a_killed_worker_stopped(people: People) -> None:
     run(job)
     assert reread(people, job).status == "running", "the dead worker's claim still stands"
 
-    age(people, job, alive_at=timezone.now() - timedelta(seconds=jobs.SILENT_SECONDS + 1))
+    age(people, job, alive_at=timezone.now() - timedelta(seconds=SILENT_SECONDS + 1))
     run(job)
 
     done = reread(people, job)
@@ -256,7 +259,7 @@ def test_jobs_that_ended_long_ago_are_purged(people: People) -> None:
     old, recent = make(people, "echo"), make(people, "echo")
     run(old)
     run(recent)
-    age(people, old, finished_at=timezone.now() - jobs.ENDED_KEPT - timedelta(minutes=1))
+    age(people, old, finished_at=timezone.now() - ENDED_KEPT - timedelta(minutes=1))
 
     jobs_purge()
 

@@ -19,11 +19,17 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 
 
 @contextmanager
-def celery_worker(queue: str, output: IO[bytes] | None = None, **env: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a worker on a queue in its own process group; it is killed with the block at the latest."""
+def celery_worker(
+    queue: str, output: IO[bytes] | None = None, slots: int = 0, **env: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker on a queue in its own process group; it is killed with the block at the latest.
+
+    Without slots it does its work in its own process.
+    """
     command = [
         *(sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "--app", "config.celery:app", "worker"),
-        *("--queues", queue, "--pool", "solo", "--without-mingle", "--without-gossip", "--without-heartbeat"),
+        *("--queues", queue, "--without-mingle", "--without-gossip", "--without-heartbeat"),
+        *(("--concurrency", str(slots)) if slots else ("--pool", "solo")),
         *("--loglevel", "DEBUG" if output else "ERROR"),
     ]
     sink = output or subprocess.DEVNULL

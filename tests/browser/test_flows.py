@@ -24,7 +24,7 @@ from accounts.models import Membership, Space, User
 from accounts.services import space_create
 from actions.schemas import ActionPropose
 from actions.services import action_propose
-from aiworker.jobs import job_run
+from aiworker.jobruns import job_run
 from aiworker.models import Job
 from api.schemas import parse
 from memories.models import Memory

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aiworker.jobs import job_run
+from aiworker.jobruns import job_run
 from tests.factories import People
 from tests.importers.hostile import FILES
 

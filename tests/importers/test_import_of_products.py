@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.access import space_transaction
-from aiworker.jobs import job_run, job_wait
+from aiworker.jobruns import job_run
+from aiworker.jobs import job_wait
 from conversations.models import Conversation
 from memories.transfer import jobs as jobs_module
 from tests.aiworker.conftest import provider, worker

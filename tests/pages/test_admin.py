@@ -16,7 +16,8 @@ from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Plan, Switch, User
 from accounts.support import support_allow
 from accounts.switches import switches_forget
-from aiworker.jobs import GAVE_UP, job_create, job_run
+from aiworker.jobruns import job_run
+from aiworker.jobs import GAVE_UP, job_create
 from aiworker.models import Job, JobInput
 from apikeys.models import ApiKey
 from config.adminsite import SHOWN

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from aiworker.jobs import jobs_dead
+from aiworker.deadletters import jobs_dead
 
 
 class Command(BaseCommand):
