@@ -17,6 +17,7 @@ from accounts.querysets import LimitedQuerySet, SpaceOwnedQuerySet
 from api import clock
 from api.text import text_normal
 
+FROM_DREAM = "dream_"  # how source_ref begins of what a dream derived; metadata["evidence"] names what from
 FROM_CONVERSATION = "conv_"  # how source_ref begins of what was extracted from a stored conversation
 ALPHABET = string.ascii_lowercase + string.digits
 VERSIONED = (
@@ -155,6 +156,11 @@ class Memory(models.Model):
                 opclasses=["int8_ops", "varchar_pattern_ops"],
                 condition=models.Q(source_ref__startswith=FROM_CONVERSATION),
                 name="memories_memory_conversation",
+            ),
+            models.Index(
+                fields=["space", "source_ref"],
+                condition=models.Q(source_ref__startswith=FROM_DREAM),
+                name="memories_memory_dreamed",
             ),
         ]
         constraints = [

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.pageviews import PageRequest, page, safe_back
 from api.errors import Invalid
+from memories.derived import derived_from
 from memories.models import Memory
 from memories.quarantine import memories_release
 from memories.receipts import MAX_RECEIPT, receipt_make, receipt_restore
@@ -43,13 +44,15 @@ def memory_bulk(request: PageRequest) -> HttpResponse:
         return redirect(back)
     if action != "delete":
         raise Invalid("Choose what to do with the memories that you ticked.")
-    context: dict[str, Any] = {"memories": rows, "next": back}
+    derived = derived_from(access, [memory.id for memory in rows])
+    context: dict[str, Any] = {"memories": rows, "next": back, "derived": derived}
     if request.POST.get("confirmed") != "yes":
         return render(request, "memories/delete.html", context)
     if not rows:
         return redirect(back)
-    context["receipt"] = receipt_make(rows)
-    memories_delete(access=access, memories=rows)
+    also = request.POST.get("derived") == "delete"
+    context["receipt"] = receipt_make([*rows, *derived] if also else rows)
+    memories_delete(access=access, memories=rows, derived="delete" if also else "flag")
     return render(request, "memories/receipt.html", context)
 
 

@@ -143,9 +143,13 @@ class GetParams(ViewParams):
 
 
 class DeleteParams(ClosedBody):
-    """Query parameters of DELETE /v1/memories/{id}."""
+    """Query parameters of DELETE /v1/memories/{id}.
+
+    `derived` tells what becomes of facts that dreams derived from it: they are flagged, or deleted as well.
+    """
 
     receipt: Switch = False
+    derived: Literal["flag", "delete"] = "flag"
 
 
 class HistoryParams(ClosedBody):

@@ -5,13 +5,14 @@ ApiError finds nothing half done.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from accounts.access import Access
 from api import clock
 from api.errors import Forbidden, Invalid, MemoryNotFound
 from api.idempotency import answers_forget
 from events.services import event_record
+from memories.derived import FLAG, derived_from
 from memories.indexing import index_memories
 from memories.models import Memory, MemoryVersion, Tombstone, content_digest
 from memories.quota import quota_take
@@ -19,6 +20,7 @@ from memories.representation import memory_present
 from memories.schemas import MemoryCreate, MemoryImport, MemoryUpdate, SourceIn
 from memories.tiers import core_admit, scratch_expiry, tier_changes
 
+Derived = Literal["flag", "delete"]
 COPIED = ("content", "type", "tags", "metadata", "expires_at", "subject", "tier", "origin", "pinned", "source_ref")
 
 
@@ -211,13 +213,22 @@ def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
     return list(found.values())
 
 
-def memories_delete(*, access: Access, memories: Sequence[Memory], type: str = "memory.deleted") -> None:
+def memories_delete(
+    *, access: Access, memories: Sequence[Memory], type: str = "memory.deleted", derived: Derived = "flag"
+) -> None:
     """Delete memories for good: rows, versions, vectors, search entries, stored answers, what was merged into them.
 
-    A keyed digest of each text that they had stays, so that extraction and dreams do not bring it back.
+    What dreams derived from them is deleted as well, or flagged: its metadata then says that evidence was deleted. A
+    keyed digest of each text that they had stays, so that extraction and dreams do not bring it back. Raises Forbidden
+    for a memory that the access may not change.
     """
+    found = derived_from(access, [memory.id for memory in memories])
+    if derived == "delete":
+        memories = [*memories, *found]
     for memory in memories:
         writable(access, memory)
+    for memory in found if derived == "flag" else []:
+        memory_apply(access=access, memory=memory, changes={"metadata": memory.metadata | {FLAG: True}})
     memories = [*memories, *superseded_by(access, [memory.id for memory in memories])]
     ids = [memory.id for memory in memories]
     versions = MemoryVersion.objects.visible_to(Access.system(access.space_id)).filter(memory_id__in=ids)

@@ -142,7 +142,7 @@ class MemoryView(ApiView):
             self.access.require("memories:read")
         memory = memory_locked(access=self.access, memory_id=memory_id)
         if_match(request, memory.version)
-        memories_delete(access=self.access, memories=[memory])
+        memories_delete(access=self.access, memories=[memory], derived=params.derived)
         if params.receipt:
             return Response({"deleted": memory_present(memory, full=True)})
         return Response(status=204)
