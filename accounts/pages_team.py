@@ -17,6 +17,7 @@ from accounts.pageviews import PageRequest, page
 from accounts.services import space_update
 from accounts.sessions import SPACE, space_open
 from api.errors import ApiError, Conflict, Forbidden, Invalid
+from config.mail import mail_is_printed
 
 ROLE_WORDS = {
     "owner": "Everything, and the end of the space",
@@ -40,7 +41,8 @@ def team(request: PageRequest) -> HttpResponse:
             try:
                 link = request.build_absolute_uri(reverse("invitation", args=["TOKEN"])).replace("TOKEN", "{token}")
                 invited = services.invitation_create(access=access, address=link, **form.cleaned_data)
-                messages.success(request, f"An invitation is on its way to {invited.email}.")
+                where = " It is printed in the service's terminal: no mail server is set up." * mail_is_printed()
+                messages.success(request, f"An invitation is on its way to {invited.email}.{where}")
                 return redirect("team")
             except (Conflict, Forbidden) as error:
                 form.add_error("email", error.message)
@@ -157,7 +159,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             return render(request, "error.html", {"message": error.message}, status=error.status)
         space_open(request, place.space_id)
         request.session.pop("invitation", None)
-        messages.success(request, f"Welcome to {found.space.name}.")
+        messages.success(request, f"Welcome to the space {found.space.name}.")
         return redirect("home")
     if user is None:
         # The link came by e-mail, so who signs up with it has that address: no second message is needed.

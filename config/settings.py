@@ -255,8 +255,9 @@ EMAIL_HOST_PASSWORD = env_str("OMP_EMAIL_PASSWORD")
 EMAIL_USE_TLS = env_bool("OMP_EMAIL_TLS", True)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env_str("OMP_EMAIL_FROM", "Commonplace <commonplace@localhost>")
-MAIL_IN_TERMINAL = "config.mail.TerminalBackend"
-EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST or PRODUCTION else MAIL_IN_TERMINAL
+EMAIL_BACKEND = (
+    "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST or PRODUCTION else "config.mail.TerminalBackend"
+)
 SECURE_REDIRECT_EXEMPT = [r"^(livez|readyz|v1/health)$"]  # orchestrators ask without TLS
 SECURE_HSTS_SECONDS = env_int("OMP_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
-from django.conf import settings
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.permissions import SCOPES
 from api.text import INVISIBLE, JOINER
+from config.mail import mail_is_printed
 
 register = template.Library()
 HIDDEN_CATEGORIES = {"Cc", "Cf", "Co", "Cn", "Zl", "Zp"}
@@ -106,10 +106,7 @@ def get(mapping: dict[str, Any], key: str) -> Any:
     return mapping.get(key)
 
 
-@register.simple_tag
-def mail_is_printed() -> bool:
-    """Return whether messages are printed in the terminal of the service instead of sent."""
-    return bool(settings.EMAIL_BACKEND == settings.MAIL_IN_TERMINAL)
+register.simple_tag(mail_is_printed)
 
 
 @register.filter

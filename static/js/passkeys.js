@@ -4,7 +4,9 @@
 
   function words(name) {
     if (name === "SecurityError") {
-      return "Passkeys need a name in the address bar, such as localhost, and not a number.";
+      var local = /^(127\.|\[::1\])/.test(location.hostname);
+      return "Passkeys need a name in the address bar, not a number." +
+        (local ? " Open " + location.origin.replace(location.hostname, "localhost") + " and sign in there." : "");
     }
     if (name === "InvalidStateError") return "This device has a passkey for this account already.";
     if (name === "NotAllowedError") return "It was stopped, or took too long. Try again.";

@@ -105,3 +105,15 @@ def test_passkey_as_a_second_step(window: Opener) -> None:
     assert mine.axe() == []
     page.get_by_role("button", name="Use a passkey or security key").click()
     expect(page.get_by_role("heading", name="Mine")).to_be_visible()
+
+
+def test_passkey_at_a_number_says_which_address_to_open(window: Opener) -> None:
+    mine = window()
+    number = mine.base.replace("localhost", "127.0.0.1")
+    mine.page.goto(f"{number}/accounts/login/")
+
+    mine.page.get_by_role("button", name="Sign in with a passkey").click()
+
+    expect(mine.page.get_by_role("alert")).to_have_text(
+        f"Passkeys need a name in the address bar, not a number. Open {mine.base} and sign in there."
+    )

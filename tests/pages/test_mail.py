@@ -9,7 +9,7 @@ from django.core.mail import EmailMessage, get_connection
 from django.test import Client
 from pytest_django import Settings
 
-from tests.pages.team import PASSWORD
+from tests.pages.team import PASSWORD, Team
 
 BACKEND = "config.mail.TerminalBackend"
 
@@ -49,3 +49,13 @@ def test_page_speaks_of_the_terminal_only_where_the_message_is_printed(settings:
     assert "terminal" not in page()
     settings.EMAIL_BACKEND = BACKEND
     assert "printed in the terminal" in page()
+
+
+def test_invitation_says_where_its_message_is(team: Team, settings: Settings) -> None:
+    def sent() -> str:
+        form = {"email": "second@example.com", "role": "member"}
+        return team.client("owner").post("/team", form, follow=True).content.decode()
+
+    assert "terminal" not in sent()
+    settings.EMAIL_BACKEND = BACKEND
+    assert "printed in the service&#x27;s terminal" in sent()
