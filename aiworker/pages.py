@@ -14,7 +14,7 @@ from accounts.models import Space
 from accounts.pageviews import PageRequest, page
 from aiworker.models import AiUsage
 from events.charts import chart
-from events.usage import stored, stored_by_tool, usage
+from events.usage import stored, usage
 
 DRAWN = {"writes": "Writes", "searches": "Searches", "recalls": "Reads and recalls"}
 
@@ -52,13 +52,13 @@ def usage_page(request: PageRequest) -> HttpResponse:
     """Draw how much the space was used in the last thirty days, by day, by tool and by model."""
     access = request.access
     found = usage(access)
-    curve, memories, size = stored(access, found.days)
+    held = stored(access, found.days)
     tokens, models = ai_usage(access, found.days)
     charts = [chart(words, found.days, found.series[name]) for name, words in DRAWN.items()]
     context = {
         "charts": [*charts, chart("AI tokens", found.days, tokens)], "actors": found.actors, "models": models,
-        "storage": chart("Memories stored", found.days, curve), "memories": memories, "size": size,
-        "tools": stored_by_tool(access), "limits": limits_of(request.membership.space),
+        "storage": chart("Memories stored", found.days, held.curve), "memories": held.memories, "size": held.size,
+        "tools": held.tools, "limits": limits_of(request.membership.space),
         "totals": [*((words, found.total(name)) for name, words in DRAWN.items()), ("AI tokens", sum(tokens))],
     }  # fmt: skip
     return render(request, "events/usage.html", context)

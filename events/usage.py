@@ -23,14 +23,13 @@ FROM events_event
 WHERE space_id = %s AND at >= %s
 GROUP BY 1, 2, 3, 4
 """
+# Both in one pass over the memories: by day and, with no day, by tool.
 STORED = """
-SELECT (created_at AT TIME ZONE %(zone)s)::date, count(*), coalesce(sum(octet_length(content)), 0)
-FROM memories_memory WHERE space_id = %(space)s AND status = 'active' GROUP BY 1 ORDER BY 1
+SELECT (created_at AT TIME ZONE %(zone)s)::date AS day, source_tool, count(*), coalesce(sum(octet_length(content)), 0)
+FROM memories_memory WHERE space_id = %(space)s AND status = 'active'
+GROUP BY GROUPING SETS ((day), (source_tool))
 """
-STORED_BY_TOOL = """
-SELECT source_tool, count(*), coalesce(sum(octet_length(content)), 0)
-FROM memories_memory WHERE space_id = %s AND status = 'active' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 12
-"""
+TOOLS = 12
 
 
 @dataclass(slots=True)
@@ -67,17 +66,27 @@ def usage(access: Access, days: int = DAYS) -> Usage:
     return found
 
 
-def stored(access: Access, days: list[date]) -> tuple[list[int], int, int]:
-    """Return how many memories were stored by the end of each day, their number and their bytes of text."""
+@dataclass(slots=True)
+class Stored:
+    """What a space holds: memories by the end of each day, their number, their bytes of text, and the first tools.
+
+    Each tool is (name, memories, bytes of text), the one with the most memories first.
+    """
+
+    curve: list[int]
+    memories: int
+    size: int
+    tools: list[tuple[str, int, int]]
+
+
+def stored(access: Access, days: list[date]) -> Stored:
+    """Return what the space holds, in the current time zone."""
     with connection.cursor() as cursor:
         cursor.execute(STORED, {"zone": timezone.get_current_timezone_name(), "space": access.space_id})
         rows = cursor.fetchall()
-    curve = [sum(count for made, count, _ in rows if made <= day) for day in days]
-    return curve, sum(row[1] for row in rows), sum(row[2] for row in rows)
-
-
-def stored_by_tool(access: Access) -> list[tuple[str, int, int]]:
-    """Return the tools with the most memories: name, memories, bytes of text."""
-    with connection.cursor() as cursor:
-        cursor.execute(STORED_BY_TOOL, [access.space_id])
-        return [(tool, count, size) for tool, count, size in cursor.fetchall()]
+    by_day = [(day, count, size) for day, _, count, size in rows if day is not None]
+    tools = sorted(
+        ((tool, count, size) for day, tool, count, size in rows if day is None), key=lambda row: (-row[1], row[0])
+    )
+    curve = [sum(count for made, count, _ in by_day if made <= day) for day in days]
+    return Stored(curve, sum(row[1] for row in by_day), sum(row[2] for row in by_day), tools[:TOOLS])

@@ -152,6 +152,9 @@ class Memory(models.Model):
             ),
             models.Index(fields=["space", "tier"], condition=models.Q(tier="core"), name="memories_memory_core"),
             models.Index(
+                fields=["space"], condition=models.Q(status="quarantined"), name="memories_memory_quarantined"
+            ),
+            models.Index(
                 fields=["space", "source_ref"],
                 opclasses=["int8_ops", "varchar_pattern_ops"],
                 condition=models.Q(source_ref__startswith=FROM_CONVERSATION),

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -49,6 +50,16 @@ def when(value: datetime | None, missing: str = "never") -> str:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', value.isoformat(), exact, time_words(value, timezone.now())
     )
+
+
+@register.filter
+def moment(text: str) -> str:
+    """Return a time that was sent as ISO 8601 in words, in the current time zone; what is none stays as it is."""
+    value = parse_datetime(text)
+    if value is None or timezone.is_naive(value):
+        return text
+    local = timezone.localtime(value)
+    return f"{local.day} {local:%B %Y, %H:%M %Z}"
 
 
 @register.filter

@@ -17,7 +17,7 @@ from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Space, User
 from accounts.places import places_of
 from accounts.services import space_create
-from accounts.templatetags.commonplace import browser
+from accounts.templatetags.commonplace import browser, moment
 from events.models import Event
 from grants.forms import ConsentForm
 from memories.models import Memory
@@ -314,6 +314,18 @@ def test_what_is_approved_is_stopped_in_one_way_and_what_waits_is_decided_in_two
 )  # fmt: skip
 def test_browsers_of_sessions_in_words(sent: str, words: str) -> None:
     assert browser(sent) == words
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ("2026-12-03T16:00:00+01:00", "3 December 2026, 15:00 UTC"),
+        ("2026-12-03T15:00:00Z", "3 December 2026, 15:00 UTC"),
+        ("2026-12-03T15:00:00", "2026-12-03T15:00:00"), ("soon", "soon"),
+    ],
+)  # fmt: skip
+def test_times_of_preconditions_in_words(sent: str, words: str) -> None:
+    assert moment(sent) == words
 
 
 def test_key_of_a_member_cannot_approve(team: Team) -> None:
