@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from accounts.models import User
 from accounts.sessions import SPACE
+from tests.pages.conftest import limits_forget
 from tests.pages.test_sign_in_pages import just_shown
 
 FLAGS = [
@@ -82,6 +83,12 @@ class Window:
             self.page.evaluate(AXE)
         found: list[str] = self.page.evaluate(RUN, list(rules) or WCAG)
         return found
+
+
+@pytest.fixture(autouse=True)
+def fresh_limits() -> None:
+    """Begin every test with nothing used up of the limits on sign-up and sign-in."""
+    limits_forget()
 
 
 Opener = Callable[..., Window]

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from config.valkey import client
 from tests.pages.team import Team, team_create
+
+
+def limits_forget() -> None:
+    """Forget the limits on sign-up and sign-in, which one test would use up for the next."""
+    for key in client().scan_iter("*allauth*"):
+        client().delete(key)
+
+
+@pytest.fixture(autouse=True)
+def fresh_limits() -> None:
+    """Begin every test with nothing used up."""
+    limits_forget()
 
 
 @pytest.fixture
