@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0005_switches"),
-        ("memories", "0004_memories_of_conversations"),
+        ("memories", "0005_memories_of_dreams"),
     ]
 
     operations = [
