@@ -11,6 +11,7 @@ from django.urls import include, path
 from django.views.defaults import bad_request
 from django.views.generic import RedirectView
 
+from accounts.social import social_urls
 from api.errors import ApiError, Invalid, NotFound, Unavailable, api_request, error_response
 from config import health
 from mcpserver.pages import ConnectView
@@ -25,6 +26,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("admin/login/", RedirectView.as_view(url="/accounts/login/?next=/admin/")),  # second steps hold there too
     path("admin/", admin.site.urls),
+    *social_urls(settings.SOCIAL_SIGN_IN),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),
     path("", include("memories.urls")),
