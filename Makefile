@@ -13,10 +13,11 @@ PRODUCTION_LIKE := OMP_ENV=production SECRET_KEY=$$($(PY) -c 'import secrets; pr
 	REDIS_URL=redis://valkey OMP_ALLOWED_HOSTS=memory.example.com OMP_PUBLIC_URL=https://memory.example.com
 TEST_DATA := OMP_DATA_DIR=.data-test OMP_EMBEDDED_FAST=1
 
-.PHONY: help install install-dev run test lint format bench requirements screenshots clean
+.PHONY: help install install-dev run fake-ai test lint format bench requirements screenshots clean
 
 help:
 	@echo 'make run    start the service; PORT and OMP_DATA_DIR choose the port and the data folder'
+	@echo 'make fake-ai  start a stand-in for AI providers, to try extraction without a key'
 	@echo 'make test   run every test; ARGS="-k name -x" goes to pytest'
 	@echo 'make lint   run every check that is not a test'
 	@echo 'make screenshots  photograph every page, into the folder screenshots'
@@ -27,6 +28,9 @@ install-dev: $(VENV)/.development
 
 run: $(VENV)/.runtime
 	@exec $(PY) -m embedded.run --with-parent
+
+fake-ai: $(VENV)/.runtime
+	@exec $(PY) -m aiworker.fake $(ARGS)
 
 test: $(VENV)/.development
 	@exec $(PY) -m pytest -n 2 --dist worksteal $(ARGS)

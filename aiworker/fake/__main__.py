@@ -1,4 +1,4 @@
-"""Run the stand-in for AI providers: `python -m aiworker.fake --port 8900`, then point OMP_AI_BASE_URL at it."""
+"""Run the stand-in for AI providers: `make fake-ai`, then point OMP_AI_BASE_URL at it."""
 
 import argparse
 import contextlib
@@ -16,7 +16,8 @@ def main() -> None:
     options = parser.parse_args()
     answer = by_recording(options.recordings) if options.recordings else by_rule
     with FakeProvider(options.port, answer=answer) as server:
-        print(f"The fake provider is at {server.url}. Start the service with:", flush=True)
+        print(f"A stand-in for AI providers, which follows simple rules, is at {server.url}.", flush=True)
+        print("In another terminal, start the service with:", flush=True)
         print(f"  OMP_AI_BASE_URL={server.url} OMP_AI_API_KEY=sk-fake-ok make run", flush=True)
         print("A request's api_key may ask for a failure: sk-fake-429, sk-fake-500x2, sk-fake-refusal ...", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
