@@ -136,11 +136,12 @@ class CompressView(TranscriptView):
     kind = "compress"
 
     def answer(self, result: dict[str, Any], *, full: bool) -> dict[str, Any]:
-        """Return {"memory"}."""
+        """Return {"memory"}, and how many secrets were left out when there were any."""
         memories = memories_of(self.access, [result["memory_id"]])
         if not memories:
             raise Conflict("The summary was deleted in the moment after it was stored.")
-        return {"memory": memory_present(memories[0], full=full)}
+        body: dict[str, Any] = {"memory": memory_present(memories[0], full=full)}
+        return body | ({"secrets_masked": result["secrets_masked"]} if result["secrets_masked"] else {})
 
 
 class UsageView(ApiView):

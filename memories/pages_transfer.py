@@ -96,8 +96,20 @@ def import_context(request: PageRequest, job_id: str) -> dict[str, Any]:
     errors = (job.result or {}).get("errors", []) if isinstance(job.result, dict) else []
     return {
         "job": job, "open": job.status in {Job.Status.QUEUED, Job.Status.RUNNING}, "errors": errors[:ERRORS_SHOWN],
-        "more_errors": max(0, len(errors) - ERRORS_SHOWN), "error_count": len(errors),
+        "more_errors": max(0, len(errors) - ERRORS_SHOWN), "error_count": len(errors), "reason": reason_of(job),
     }  # fmt: skip
+
+
+def reason_of(job: Job) -> str:
+    """Return in words why an import failed."""
+    error = job.error or {}
+    fields = error.get("details", {}).get("fields", {})
+    sentences = [
+        sentence if name in ("", "body") else f"{name}: {sentence}"
+        for name, found in fields.items()
+        for sentence in found
+    ]
+    return " ".join(sentences) or str(error.get("message", ""))
 
 
 @require_safe

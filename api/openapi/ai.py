@@ -28,7 +28,11 @@ SHAPES: dict[str, dict[str, Any]] = {
         {"skipped": OBJECT, "secrets_masked": COUNT},
         examples=[{"extracted": 1, "memories": [EXAMPLE_MEMORY]}],
     ),
-    "Compressed": obj({"memory": ref("Memory")}, examples=[{"memory": EXAMPLE_MEMORY | {"type": "episodic"}}]),
+    "Compressed": obj(
+        {"memory": ref("Memory")},
+        {"secrets_masked": COUNT},
+        examples=[{"memory": EXAMPLE_MEMORY | {"type": "episodic"}}],
+    ),
     "Usage": obj({"usage": {"type": "array", "items": OBJECT}}),
     "Conversation": obj(CONVERSATION, {"messages": {"type": "array", "items": OBJECT}}),
     "Conversations": listed("conversations", "Conversation", total=COUNT),

@@ -86,11 +86,10 @@ def test_an_empty_summary_is_502(people: People, provider: FakeProvider, summary
 def test_secrets_are_masked_both_ways(people: People, provider: FakeProvider) -> None:
     provider.answer = canned({"save_summary": {"summary": "They set the password: correct-horse-9."}})
 
-    memory = (
-        people.api().post("/v1/compress", body(transcript="User: the password is correct-horse-9")).json()["memory"]
-    )
+    answer = people.api().post("/v1/compress", body(transcript="User: the password is correct-horse-9")).json()
 
-    assert "correct-horse" not in memory["content"]
+    assert "correct-horse" not in answer["memory"]["content"]
+    assert answer["secrets_masked"] == 2, "one that was sent, one that came back"
     assert "correct-horse" not in str(provider.requests)
 
 

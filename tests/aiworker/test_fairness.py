@@ -12,6 +12,8 @@ from aiworker.fairness import turn_take
 from aiworker.jobruns import Progress, job_run
 from aiworker.jobs import Kind, job_create
 from aiworker.models import Job
+from embedded.programs import jobs as jobs_worker
+from embedded.programs import worker
 from tests.factories import People
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,6 +47,27 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def make(people: People, by: str, name: str, kind: str = "note", **params: Any) -> Job:
     return job_create(access=people.access(by), kind=kind, params={"name": name} | params)
+
+
+def test_jobs_hold_no_slot_of_the_worker_that_embeds() -> None:
+    """However long another space's import takes, an embedding finds a free worker."""
+    embeds, does_jobs = (set(words[words.index("--queues") + 1].split(",")) for words in (worker(), jobs_worker()))
+
+    assert {kind.queue for kind in jobs.KINDS.values()} == does_jobs
+    assert "embed" in embeds
+    assert not embeds & does_jobs
+
+
+def test_a_long_import_takes_one_turn_of_its_space(people: People, messages: list[dict[str, Any]]) -> None:
+    """An import of any length is one job: behind two of them another space's comes second, not third."""
+    for name in ("long 1", "long 2"):
+        make(people, "owner", name)
+    make(people, "outsider", "short")
+
+    for message in list(messages):
+        turn_take(**message)
+
+    assert [name for _, name in DONE].index("short") <= 1
 
 
 def test_spaces_take_turns_with_one_worker(people: People, messages: list[dict[str, Any]]) -> None:

@@ -14,6 +14,7 @@ from aiworker.jobs import job_wait
 from tests.aiworker.conftest import found, provider, worker
 from tests.factories import People
 from tests.importers.files import chatgpt_conversation, dumped, zipped
+from tests.importers.hostile import FILES
 
 __all__ = ["provider", "worker"]
 
@@ -28,13 +29,43 @@ def job_of(people: People, response: Any) -> str:
     return job_id
 
 
-def test_an_upload_is_found_out_and_extracted_when_asked(people: People, provider: FakeProvider) -> None:
-    provider.answer = lambda name, data: {"memories": [found("The user deploys with Docker Compose")]}
+def signed_in(people: People) -> Client:
     client = Client()
     client.force_login(people.owner, backend="allauth.account.auth_backends.AuthenticationBackend")
     session = client.session
     session[SPACE] = people.space.pk
     session.save()
+    return client
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("null titles and missing times", "1 of them are conversations"), ("odd times", "brought in"),
+        ("JSON that ends early", "stops being JSON"), ("noise", "characters that were no text"),
+        ("white space", "nothing that can be imported"),
+        ("a zip in a zip", "inner.zip"), ("links in a zip", "secrets.md"), ("an encrypted zip", "encrypted"),
+        ("a path out of a zip", "leads out"), ("a zip bomb", "zip bomb"), ("a zip that is cut off", "damaged"),
+        ("a million empty files in a zip", "too many files"),
+    ],
+)  # fmt: skip
+def test_the_page_says_what_became_of_the_worst_files(people: People, name: str, words: str) -> None:
+    client = signed_in(people)
+    sent = {"file": SimpleUploadedFile("export", FILES[name]()), "format": "auto", "conflict": "skip"}
+
+    response = client.post("/transfer", sent)
+    job_id = response.headers["Location"].rstrip("/").rpartition("/")[2]
+    job = job_wait(people.access(), job_id, 20)
+    page = client.get(f"/transfer/{job_id}")
+
+    assert job.status in ("succeeded", "failed")
+    assert page.status_code == 200
+    assert words in page.content.decode()
+
+
+def test_an_upload_is_found_out_and_extracted_when_asked(people: People, provider: FakeProvider) -> None:
+    provider.answer = lambda name, data: {"memories": [found("The user deploys with Docker Compose")]}
+    client = signed_in(people)
     content = zipped({"conversations.json": dumped([chatgpt_conversation()])})
     sent = {"file": SimpleUploadedFile("export.zip", content), "format": "auto", "conflict": "skip"}
 

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
-from api.errors import ApiError, Invalid, PayloadTooLarge
-from memories.importers import Broken, Report, format_of, read_foreign
+from memories.importers import Broken, Report, format_of
 from memories.importers.records import Talk, pieces_of, time_of
-from memories.schemas import MAX_CONTENT
-from memories.transfer.schemas import ImportRecord
 from tests.importers import files
 from tests.importers.files import chatgpt_conversation, claude_conversation, dumped, node, spoken, zipped
-
-
-def read(content: bytes, format: str | None = None, report: Report | None = None) -> list[Any]:
-    """Return the records of a file, each of a memory checked against the import's own schema."""
-    found = format or format_of(io.BytesIO(content))
-    records = list(read_foreign(io.BytesIO(content), found, report or Report()))
-    for record in records:
-        if isinstance(record, dict):
-            ImportRecord.model_validate(record)
-    return records
-
-
-def texts(records: list[Any]) -> list[str]:
-    return [record["content"] for record in records if isinstance(record, dict)]
-
-
-def faults(records: list[Any]) -> list[Broken]:
-    return [record for record in records if isinstance(record, Broken)]
+from tests.importers.reading import read, texts
 
 
 @pytest.mark.parametrize(
@@ -239,176 +217,6 @@ class TestOtherProducts:
     def test_whatever_is_in_the_file_nothing_breaks(self, format: str, content: bytes) -> None:
         for record in read(content, format):
             assert isinstance(record, Broken | Talk | dict)
-
-
-class TestNotes:
-    def test_basic_memory_observations_relations_and_prose(self) -> None:
-        records = read(files.BASIC)
-
-        assert texts(records) == [
-            "I brew coffee every morning.", "Coffee Brewing: Pour over gives more clarity (from experience)",
-            "Coffee Brewing: Ethiopian beans", "Coffee Brewing relates to Coffee Origins", "[ ] buy a new grinder",
-        ]  # fmt: skip
-        assert records[1]["tags"] == ["coffee", "morning", "method", "brewing"]
-        assert {record["subject"] for record in records} == {"Coffee Brewing"}
-        assert {record["created_at"] for record in records} == {"2025-01-02T08:30:00Z"}
-        assert len({record["id"] for record in records}) == 5
-
-    @pytest.mark.parametrize(
-        "head", ["a: [", "- x", "a: &x [1]\nb: *x", "title: 5\ntags: {a: b}", "!!python/object:x {}"]
-    )
-    def test_a_broken_head_spoils_no_note(self, head: str) -> None:
-        assert "The text." in texts(read(f"---\n{head}\n---\nThe text.\n".encode(), "basic-memory"))
-
-    def test_markdown_is_a_memory_a_paragraph_and_item(self) -> None:
-        records = read(files.MARKDOWN)
-
-        assert texts(records) == [
-            "I live in Bonn.\nI moved there in 2020.", "I write Python", "I lead\na small team",
-            "```\ncode is kept\n```",
-        ]  # fmt: skip
-        assert [record["subject"] for record in records] == ["About me", "Work", "Work", "Work"]
-
-    def test_a_text_too_long_for_a_memory_becomes_several(self) -> None:
-        text = " ".join(f"word{n}" for n in range(5_000))
-
-        records = read(text.encode(), "markdown")
-
-        assert len(records) > 1
-        assert max(map(len, texts(records))) <= MAX_CONTENT
-        assert " ".join(texts(records)) == text
-        assert len({record["id"] for record in records}) == len(records)
-
-    def test_a_folder_of_notes_in_a_zip(self) -> None:
-        report = Report()
-        content = zipped(
-            {
-                "vault/coffee.md": files.BASIC, "vault/.obsidian/app.json": b"{}", "vault/cat.png": b"PNG",
-                "__MACOSX/vault/._coffee.md": b"x",
-            }
-        )  # fmt: skip
-
-        records = read(content, "zip", report)
-
-        assert len(records) == 5
-        assert report.ignored == ["__MACOSX/vault/._coffee.md", "vault/.obsidian/app.json", "vault/cat.png"]
-
-
-class TestTables:
-    def test_csv_with_a_mark_semicolons_and_its_own_names(self) -> None:
-        first, second = read(files.CSV)
-
-        assert (first["content"], first["tags"], first["namespace"]) == ("Likes tea", ["drinks", "hot"], "home")
-        assert first["created_at"] == "2025-01-05T00:00:00Z"
-        assert second["content"] == "Two\nlines"
-
-    def test_csv_without_a_column_of_text_is_refused(self) -> None:
-        with pytest.raises(Invalid):
-            read(b"a,b\n1,2\n", "csv")
-
-    def test_csv_rows_that_cannot_be_read_are_reported(self) -> None:
-        records = read(b'text,tags\nok,\na,b,c\n,x\n"open\n', "csv")
-
-        assert texts(records) == ["ok", "open"]
-        assert len(faults(records)) == 2
-
-    def test_json_lines(self) -> None:
-        memory, fault, talk = read(files.JSONL)
-
-        assert (memory["content"], memory["tags"]) == ("Likes tea", ["drinks"])
-        assert isinstance(fault, Broken)
-        assert talk.messages == [{"role": "user", "content": "Hi"}]
-
-    def test_objects_with_an_omp_id_keep_it(self) -> None:
-        [record] = read(dumped([{"id": "mem_0123456789abcdef", "content": "a", "source": {"tool": "x"}}]))
-
-        assert (record["id"], record["source"]["tool"]) == ("mem_0123456789abcdef", "x")
-
-
-class TestZips:
-    def test_an_export_in_its_zip(self) -> None:
-        report = Report()
-        content = zipped(
-            {
-                "conversations.json": dumped([chatgpt_conversation()]), "user.json": b"{}", "chat.html": b"<html>",
-                "conversations-001.json": dumped([chatgpt_conversation(id="2", conversation_id="2")]),
-            }
-        )  # fmt: skip
-
-        records = read(content, None, report)
-
-        assert {record.id for record in records} == {"chatgpt:8f3a2b1c-0000", "chatgpt:2"}
-        assert report.ignored == ["chat.html", "user.json"]
-
-    def test_one_damaged_file_stops_none_of_the_others(self) -> None:
-        content = bytearray(zipped({"a.json": dumped([claude_conversation()]) * 1, "b.md": b"# T\n\nText\n" * 50}))
-        content[60:90] = bytes(30)
-
-        records = read(bytes(content), "zip")
-
-        assert len(faults(records)) >= 1
-        assert "Text" in texts(records)
-
-    @pytest.mark.parametrize(
-        "name", ["../evil.json", "/etc/passwd.json", "a/../../b.json", "C:/x.json", "..\\evil.json", "\\x.json"]
-    )
-    def test_a_path_that_leads_out_is_refused(self, name: str) -> None:
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            info = zipfile.ZipInfo("x")
-            info.filename = name
-            archive.writestr(info, b"[]")
-
-        with pytest.raises(Invalid):
-            read(buffer.getvalue(), "zip")
-
-    def test_a_bomb_by_ratio_is_refused(self) -> None:
-        with pytest.raises(PayloadTooLarge):
-            read(zipped({"conversations.json": b" " * (11 * 1024 * 1024)}), "zip")
-
-    def test_a_bomb_by_size_is_refused(self, settings: Settings) -> None:
-        settings.MAX_IMPORT_BYTES = 1024
-
-        with pytest.raises(PayloadTooLarge):
-            read(zipped({f"{n}.json": bytes(10_000) for n in range(3)}), "zip")
-
-    def test_a_member_that_lies_about_its_size_is_cut_off(self) -> None:
-        content = zipped({"a.json": dumped([chatgpt_conversation()])})
-        real = len(dumped([chatgpt_conversation()])).to_bytes(4, "little")
-        lying = content.replace(real, (50).to_bytes(4, "little"))
-
-        records = read(lying, "zip")
-
-        assert len(faults(records)) == len(records) >= 1
-
-    def test_an_encrypted_zip_is_refused(self) -> None:
-        content = bytearray(zipped({"a.json": b"[]"}))
-        content[content.index(b"PK\x01\x02") + 8] |= 1
-
-        with pytest.raises(Invalid, match="does not fit"):
-            read(bytes(content), "zip")
-
-    @pytest.mark.parametrize(
-        "content", [b"PK\x03\x04", b"PK\x03\x04" + bytes(100), zipped({}), zipped({"a.png": b"x"})]
-    )
-    def test_a_zip_with_nothing_in_it_is_refused(self, content: bytes) -> None:
-        with pytest.raises(ApiError):
-            read(content, "zip")
-
-    def test_many_files_left_aside_are_counted(self) -> None:
-        report = Report()
-
-        read(zipped({f"{n:03}.png": b"x" for n in range(130)} | {"a.md": b"Text"}), "zip", report)
-
-        assert len(report.ignored) == 101
-        assert report.ignored[-1] == "and 30 more"
-
-    def test_a_zip_in_a_zip_is_named_and_not_opened(self) -> None:
-        report = Report()
-
-        read(zipped({"a.zip": zipped({"b.json": b"[]"}), "c.md": b"Text"}), "zip", report)
-
-        assert report.ignored == ["a.zip"]
 
 
 @pytest.mark.parametrize(
