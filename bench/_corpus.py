@@ -21,6 +21,7 @@ from bench._support import cranfield, xquad_sentences
 TYPES = ("semantic", "episodic", "procedural")
 TOOLS = ("claude", "cursor", "chatgpt", "gemini")
 MODEL = "bge-small-en-v1.5"
+BATCH = 20_000
 # A tag on every note with this chance: filters that keep 50 %, 5 % and 0.5 %.
 SHARES = {"half": 0.5, "twentieth": 0.05, "rare": 0.005}
 
@@ -44,12 +45,27 @@ class Corpus:
             np.save(folder, self.vectors)
         self.lexemes = [text_lexemes(sentence, [], "en") for sentence in sentences]
 
+    def missing(self, access: Any, count: int) -> int:
+        """Tell how many of so many notes a space lacks; 0 only while the index of lexemes stands."""
+        from django.db import connections
+
+        with connections["owner"].cursor() as cursor:
+            cursor.execute(
+                "SELECT to_regclass('memories_searchentry_lexemes') IS NULL, "
+                "(SELECT count(*) FROM memories_memoryvector WHERE space_id = %s)",
+                [access.space_id],
+            )
+            no_index, found = cursor.fetchone()
+        return max(count - int(found), int(no_index))
+
     def fill(self, access: Any, count: int, seed: int = 0) -> None:
-        """Put so many notes with entries and vectors into a space, as the owner of the tables, by COPY."""
+        """Bring a space up to so many notes with entries and vectors, as the owner of the tables, by COPY.
+
+        Each batch is a transaction with its own chance, so that a filling that was cut short goes on where it ended.
+        """
         from django.db import connections
 
         space_id = access.space_id
-        chance, noise = random.Random(seed), np.random.default_rng(seed)
         connections["owner"].ensure_connection()
         connection = connections["owner"].connection
         register_vector(connection)  # before the cursor, which keeps the types it was made with
@@ -58,18 +74,24 @@ class Corpus:
                 "INSERT INTO memories_searchspace (space_id, model) VALUES (%s, %s) ON CONFLICT DO NOTHING",
                 [space_id, MODEL],
             )
-            for start in range(0, count, 20_000):
-                size = min(20_000, count - start)
+            cursor.execute("SELECT count(*) FROM memories_memoryvector WHERE space_id = %s", [space_id])
+            [done] = cursor.fetchone()
+            for start in range(done, count, BATCH):
+                size = min(BATCH, count - start)
+                chance, noise = random.Random(f"{seed} {start}"), np.random.default_rng([seed, start])
                 chosen = [
                     chance.choices(range(len(self.sentences)), k=chance.choice((1, 1, 2, 2, 3))) for _ in range(size)
                 ]
                 tags = [[tag for tag, share in SHARES.items() if chance.random() < share] for _ in range(size)]
                 ids = [f"mem_{space_id % 36**4:06d}{start + number:010d}" for number in range(size)]
-                self._copy_memories(cursor, space_id, ids, chosen, tags, chance)
-                self._copy_entries(cursor, space_id, ids, chosen, tags, chance)
-                self._copy_vectors(cursor, space_id, ids, chosen, noise)
+                with connection.transaction():
+                    self._copy_memories(cursor, space_id, ids, chosen, tags)
+                    if start == done:  # or the foreign keys' checks are planned for an empty table
+                        cursor.execute("ANALYZE memories_memory")
+                    self._copy_entries(cursor, space_id, ids, chosen, tags)
+                    self._copy_vectors(cursor, space_id, ids, chosen, noise)
 
-    def _copy_memories(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any, chance: Any) -> None:
+    def _copy_memories(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any) -> None:
         columns = "space_id, id, content, type, source_tool, source_timestamp, tags, metadata, created_at, updated_at"
         with cursor.copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
             for memory_id, picked, tagged in zip(ids, chosen, tags, strict=True):
@@ -79,7 +101,7 @@ class Corpus:
                     (space_id, memory_id, text, TYPES[picked[0] % 3], TOOLS[picked[0] % 4], now, tagged, "{}", now, now)
                 )
 
-    def _copy_entries(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any, chance: Any) -> None:
+    def _copy_entries(self, cursor: Any, space_id: int, ids: Any, chosen: Any, tags: Any) -> None:
         from memories.lexemes import MAX_POSITION, sample_lexemes, vector_literal
 
         columns = "space_id, memory_id, lexemes, length, digest, pinned, created_at, updated_at"

@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from bench._support import (
     SNOWBALL_OF,
     Collection,
     cranfield,
+    dialogues,
     embed_all,
     finish,
     memories_add,
@@ -97,10 +98,20 @@ def service_search(access: Any, ids: list[str], mode: str, *, rerank: bool = Fal
     return search
 
 
+def collections(names: list[str]) -> Iterator[Collection]:
+    """Load collections by name: cranfield, sentences, dialogues, or the code of a language of XQuAD."""
+    for name in names:
+        if name == "dialogues":
+            yield from dialogues()
+        else:
+            makers = {"cranfield": cranfield, "sentences": xquad_sentences}
+            yield makers[name]() if name in makers else xquad(name)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--collections", default="cranfield,sentences," + ",".join(LANGUAGES))
+    parser.add_argument("--collections", default="cranfield,sentences,dialogues," + ",".join(LANGUAGES))
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--rerank", action="store_true", help="measure hybrid with late interaction, too (slow)")
     chosen = parser.parse_args()
@@ -115,9 +126,7 @@ def main() -> None:
     with service("retrieval"):
         from memories.model_changes import complete_model_changes, model_change_start
 
-        for name in chosen.collections.split(","):
-            makers = {"cranfield": cranfield, "sentences": xquad_sentences}
-            collection = makers[name]() if name in makers else xquad(name)
+        for collection in collections(chosen.collections.split(",")):
             note(collection, "bm25s", measured(collection, bm25s_search(collection)))
             access = space_new(collection.name)
             ids = memories_add(access, collection.texts)
