@@ -22,9 +22,11 @@ logger = logging.getLogger(__name__)
 LOCK = "embedding:indexes"
 LOCK_SECONDS = 7_200
 PREFIX = "memories_vector_hnsw_"
-BUILD_MEMORY = "1GB"
+MIN_BUILD_MB, MAX_BUILD_MB = 64, 2_048
 LINKS, EFFORT = 24, 200
 """Of the graph: pgvector's own 16 and 64 find 0.92 of the ten nearest among 100,000, these 0.99."""
+GRAPH_BYTES = 1_100
+"""Of a vector's place in the graph while it is built, beside its numbers."""
 
 
 def index_name(space_id: int, model: str) -> str:
@@ -50,10 +52,10 @@ def _maintain() -> None:
     for name in (valid - kept) | broken:
         _announce(name, present=False)
         _run(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name)))
-    for (space_id, model), _ in counts.items():
+    for (space_id, model), count in counts.items():
         name = index_name(space_id, model)
         if name in large and name not in valid:
-            _build(name, space_id, model)
+            _build(name, space_id, model, count)
         if name in large or (name in kept and name in valid):
             SearchSpace.objects.filter(pk=space_id, model=model).update(vector_index=name)
 
@@ -63,7 +65,7 @@ def _announce(name: str, *, present: bool) -> None:
     SearchSpace.objects.filter(vector_index=name).update(vector_index=name if present else "")
 
 
-def _build(name: str, space_id: int, model: str) -> None:
+def _build(name: str, space_id: int, model: str, count: int) -> None:
     with connections["owner"].cursor() as cursor:
         cursor.execute(
             "SELECT vector_dims(embedding) FROM memories_memoryvector WHERE space_id = %s AND model = %s LIMIT 1",
@@ -86,8 +88,15 @@ def _build(name: str, space_id: int, model: str) -> None:
             effort=sql.Literal(EFFORT),
             space_id=sql.Literal(space_id),
             model=sql.Literal(model),
-        )
+        ),
+        megabytes=build_megabytes(count, row[0]),
     )
+
+
+def build_megabytes(count: int, dimensions: int) -> int:
+    """Tell what building takes: less is slow, and PostgreSQL reserves all of it in shared memory beforehand."""
+    needed = count * (2 * dimensions + GRAPH_BYTES) // 2**20
+    return min(max(needed, MIN_BUILD_MB), MAX_BUILD_MB)
 
 
 def _vector_counts() -> dict[tuple[int, str], int]:
@@ -113,9 +122,9 @@ def _existing() -> tuple[set[str], set[str]]:
 
 
 @contextmanager
-def _owner_settings() -> Iterator[None]:
+def _owner_settings(megabytes: int) -> Iterator[None]:
     with connections["owner"].cursor() as cursor:
-        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [BUILD_MEMORY])
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [f"{megabytes}MB"])
         cursor.execute("SELECT set_config('statement_timeout', '0', false)")
     try:
         yield
@@ -123,7 +132,7 @@ def _owner_settings() -> Iterator[None]:
         connections["owner"].close()
 
 
-def _run(statement: sql.Composed) -> None:
+def _run(statement: sql.Composed, *, megabytes: int = MIN_BUILD_MB) -> None:
     """Run one statement outside of any transaction."""
-    with _owner_settings(), connections["owner"].cursor() as cursor:
+    with _owner_settings(megabytes), connections["owner"].cursor() as cursor:
         cursor.execute(statement)

@@ -14,7 +14,7 @@ from memories import semantic
 from memories.conditions import SearchFilters, condition_for
 from memories.index_models import SearchSpace
 from memories.semantic import VectorSpace
-from memories.vector_indexes import index_name, maintain_vector_indexes
+from memories.vector_indexes import build_megabytes, index_name, maintain_vector_indexes
 from tests.factories import People
 
 pytestmark = [pytest.mark.django_db(transaction=True, databases=["default", "owner"]), pytest.mark.slow]
@@ -163,3 +163,8 @@ def test_maintenance_runs_once_at_a_time(access: Access) -> None:
         assert indexes() == []
     finally:
         client().delete(LOCK)
+
+
+@pytest.mark.parametrize(("count", "megabytes"), [(15_000, 64), (100_000, 178), (1_000_000, 1_781), (9_000_000, 2_048)])
+def test_building_reserves_what_the_vectors_need(count: int, megabytes: int) -> None:
+    assert build_megabytes(count, 384) == megabytes
