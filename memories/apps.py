@@ -9,5 +9,10 @@ class MemoriesConfig(AppConfig):
     name = "memories"
 
     def ready(self) -> None:
-        """Register the models that the search keeps in a module of their own."""
+        """Register the models that the search keeps in a module of their own, and how vectors are sent."""
+        import psycopg
+
         from memories import index_models  # noqa: F401
+        from memories.vectors import VectorDumper
+
+        psycopg.adapters.register_dumper("numpy.ndarray", VectorDumper)

@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from memories.analysis import Token, tokens, triples, word_share
@@ -29,6 +28,7 @@ PART = 0.5
 SUBSTRING = 0.7
 PAIR = 0.25
 MIN_SUBSTRING = 4
+MATCH = "memory_id, score, pinned, extract(epoch FROM created_at)::float8"
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ def _lexemes_of(token: Token) -> list[Lexeme]:
 
 @dataclass(frozen=True)
 class Match:
-    """A memory's BM25 score, and what orders it among equals."""
+    """A memory's BM25 score, and what orders it among equals: pinned or not, and when it was created, in seconds."""
 
     score: float
     pinned: bool
-    created_at: datetime
+    created: float
 
 
 class KeywordSearch:
@@ -134,8 +134,8 @@ class KeywordSearch:
         """Score these memories; those that no word matches have 0, those that are not searchable are absent."""
         if not ids:
             return {}
-        sql, values = self._scored("memory_id = ANY(%s)", [list(ids)])
-        return _matches(f"SELECT memory_id, score, pinned, created_at FROM ({sql}) AS scored", values)
+        sql, values = self._scored("space_id = %s AND memory_id = ANY(%s)", [self.space_id, list(ids)])
+        return _matches(f"SELECT {MATCH} FROM ({sql}) AS scored", values)
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
@@ -162,7 +162,7 @@ class KeywordSearch:
         where, values = self.condition.where(match)
         sql, values = self._scored(where, values)
         order = "ORDER BY score DESC, created_at DESC, memory_id LIMIT %s"
-        return _matches(f"SELECT memory_id, score, pinned, created_at FROM ({sql}) AS scored {order}", [*values, limit])
+        return _matches(f"SELECT {MATCH} FROM ({sql}) AS scored {order}", [*values, limit])
 
     def _scored(self, where: str, values: list[Any]) -> tuple[str, list[Any]]:
         """Write the query that scores the entries of a condition, no more than can be ranked in time."""

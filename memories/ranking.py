@@ -1,65 +1,70 @@
 """Fusion: one score from how well the words match and how near the meaning is.
 
-Both sides are put on a scale of their own that does not depend on what else was found: BM25 over the score of a memory
-that has every word of the query once, and cosine similarity between what is typical of unrelated texts and of
-paraphrases under the model. Their weighted sum therefore knows when one side has little to say, which ranks (RRF) and
-scales stretched to the list at hand (min-max) do not. docs/adr/0103-fusion.md holds the figures.
+Both sides are put on a scale of their own: BM25 over the score of a memory that has every word of the query once, and
+similarity beyond what all memories of the space have in common over that of a paraphrase. Two ways of joining opinions
+then count together. Their weighted sum favours what both sides find good. Their pool of probabilities lets the side
+decide that has one clear answer, where the other sees many equal ones. docs/adr/0103-fusion.md holds the figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from memories.keyword import Match
 from memories.search_types import Hit
+from memories.semantic import Nearness
 
-SEMANTIC_WEIGHT = 0.6
-RERANK_WEIGHT = 2.0
-RERANKED = 30
 CANDIDATES = 100
 """How many of each side's best are fused."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What similarities mean under a model: typical ones of unrelated texts (0) and of paraphrases (1)."""
-
-    unrelated: float
-    paraphrase: float
-
-    def place(self, similarity: float) -> float:
-        """Put a cosine similarity on the scale; unrelated and below is 0, above 1 is possible."""
-        return max(similarity - self.unrelated, 0.0) / (self.paraphrase - self.unrelated)
-
-
-def scale_of(similarities: Mapping[str, float], known: tuple[float, float] | None) -> Scale:
-    """Give the model's scale; for one whose scale is not known, that of the list: its last and its first."""
-    if known:
-        return Scale(*known)
-    values = similarities.values()
-    lowest, highest = min(values, default=0.0), max(values, default=1.0)
-    return Scale(lowest, max(highest, lowest + 0.05))
+PARAPHRASE = 0.72
+"""Similarity beyond the common of two texts that say the same, under either packaged model."""
+SUM_OF_MEANING = 0.6
+POOL_OF_MEANING = 0.3
+POOL = 6.0
+SHARPNESS = 1 / 0.12
 
 
 def fuse(
-    keyword: Mapping[str, Match], semantic: Mapping[str, float], *, ideal: float, scale: Scale, semantic_weight: float
+    keyword: Mapping[str, Match], semantic: Mapping[str, Nearness], *, ideal: float, trust: float = 1.0
 ) -> list[Hit]:
-    """Give one hit for each memory of ``keyword``, best first, with the weighted sum of its two scores.
+    """Give one hit for each memory of ``keyword``, best first; scores are at most about 1.
 
-    ``keyword`` holds BM25 scores (0 where no word matches), ``semantic`` cosine similarities; absent means none. Scores
-    that agree to three digits are ties: pinned memories come first, then newer ones, then the id decides.
+    ``keyword`` holds BM25 scores (0 where no word matches), ``ideal`` the score of every word once; who is absent from
+    ``semantic`` has no vector. ``trust`` scales the weight of meaning: 1 fully, 0 not at all. Scores that agree to four
+    digits are ties: pinned memories come first, then newer ones, then the id decides.
     """
+    ids = list(keyword)
+    words = np.array([match.score for match in keyword.values()]) / (ideal or 1.0)
+    meaning = np.array([max(semantic[found].beyond_common, 0.0) if found in semantic else 0.0 for found in ids])
+    meaning /= PARAPHRASE
+    summed = _weighted(meaning, words, SUM_OF_MEANING * trust)
+    pooled = _weighted(_probabilities(meaning), _probabilities(words), POOL_OF_MEANING * trust)
+    scores = (summed + POOL * pooled) / (1 + POOL)
     hits = []
-    for memory_id, match in keyword.items():
-        words = match.score / ideal if ideal else 0.0
-        similarity = semantic.get(memory_id)
-        meaning = scale.place(similarity) if similarity is not None else 0.0
-        score = semantic_weight * meaning + (1 - semantic_weight) * words
-        hits.append(Hit(memory_id, score, {"keyword": words, "semantic": similarity}))
+    for place, (memory_id, score) in enumerate(zip(ids, scores.tolist(), strict=True)):
+        near = semantic.get(memory_id)
+        parts = {"keyword": float(words[place]), "semantic": near.cosine if near else None}
+        hits.append(Hit(memory_id, score, parts))
 
     def order(hit: Hit) -> tuple[float, bool, float, str]:
         match = keyword[hit.memory_id]
-        return -round(hit.score, 3), not match.pinned, -match.created_at.timestamp(), hit.memory_id
+        return -round(hit.score, 4), not match.pinned, -match.created, hit.memory_id
 
     return sorted(hits, key=order)
+
+
+def _weighted(
+    meaning: npt.NDArray[np.float64], words: npt.NDArray[np.float64], weight: float
+) -> npt.NDArray[np.float64]:
+    return weight * meaning + (1 - weight) * words
+
+
+def _probabilities(evidence: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Give each candidate's probability of being the one that is looked for (softmax)."""
+    if not evidence.size:
+        return evidence
+    raised = np.exp(SHARPNESS * (evidence - evidence.max()))
+    return np.asarray(raised / raised.sum())

@@ -7,7 +7,7 @@ ids; content is read afterwards through `visible_to(access)`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
@@ -16,7 +16,7 @@ from accounts.access import Access, space_transaction
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, LateInteraction, Vector
 from aiworker.embedding.queries import query_vector
 from aiworker.embedding.registry import provider_for
-from memories import keyword, ranking, semantic
+from memories import keyword, ranking, reranking, semantic
 from memories.conditions import Condition, SearchFilters, condition_for
 from memories.embeddings import MAX_COUNTED, embed_newest
 from memories.models import Memory
@@ -71,7 +71,7 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
     if state.pending and all(hit.scores["semantic"] is None for hit in hits):  # nothing that matters has a vector yet
         return _by_words(access, query, condition, state)
     if query.mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
-        hits = _reranked(access, query.q, hits, meaning.provider)
+        hits = _reranked(access, query.q, hits, state, meaning.provider)
     hits = hits[: query.limit]
     alike = meaning.provider.scale[1] if meaning.provider.scale else None
     return SearchResult(hits, len(hits), query.mode, state.pending, alike)
@@ -157,40 +157,27 @@ def _by_both(
 ) -> list[Hit]:
     """Fuse both rankings, after each side has scored what the other side found, too."""
     depth = max(ranking.CANDIDATES, query.limit)
-    familiarity = meaning.provider.familiarity(query.q)
+    trust = meaning.provider.familiarity(query.q)
     words = keyword.KeywordSearch(access.space_id, keyword.analyse(query.q, state.language), condition)
     matched = words.best(depth)
-    if familiarity == 0 and matched:  # the model does not know the script: the words decide
-        near: dict[str, float] = {}
+    if trust == 0 and matched:  # the model does not know the script: the words decide
+        near: dict[str, semantic.Nearness] = {}
     else:
-        near = semantic.nearest(meaning.space, meaning.vector, condition, depth)
-        unknown = [memory_id for memory_id in matched if memory_id not in near]
-        matched |= words.scores_of([memory_id for memory_id in near if memory_id not in matched])
-        near |= semantic.similarities(meaning.space, meaning.vector, unknown)
-    hits = ranking.fuse(
-        matched,
-        near,
-        ideal=words.ideal(),
-        scale=ranking.scale_of(near, meaning.provider.scale),
-        semantic_weight=ranking.SEMANTIC_WEIGHT * (familiarity if near and matched else 1.0),
-    )
-    return hits[:depth]
+        nearest = semantic.nearest(meaning.space, meaning.vector, condition, depth)
+        trust = trust if matched else 1.0
+        matched |= words.scores_of([memory_id for memory_id in nearest if memory_id not in matched])
+        near = semantic.nearness(meaning.space, meaning.vector, list(matched))
+    return ranking.fuse(matched, near, ideal=words.ideal(), trust=trust if near else 0.0)[:depth]
 
 
-def _reranked(access: Access, q: str, hits: list[Hit], provider: EmbeddingProvider) -> list[Hit]:
-    """Order the best hits anew by late interaction: each word of the query looks for its nearest in the text."""
+def _reranked(access: Access, q: str, hits: list[Hit], state: SpaceState, provider: EmbeddingProvider) -> list[Hit]:
+    """Order the best hits anew, if the provider can."""
     if not isinstance(provider, LateInteraction):
         return hits
-    best = hits[: ranking.RERANKED]
+    best = hits[: reranking.CANDIDATES]
     with space_transaction(access):
         rows = Memory.objects.visible_to(access).filter(id__in=[hit.memory_id for hit in best])
         contents = dict(rows.values_list("id", "content"))
-    asked = provider.token_states(q, is_query=True)
-    scored = []
-    for hit in best:
-        if hit.memory_id in contents:
-            said = provider.token_states(contents[hit.memory_id], is_query=False)
-            closeness = float((asked @ said.T).max(axis=1).mean())
-            score = hit.score + ranking.RERANK_WEIGHT * closeness
-            scored.append(replace(hit, score=score, scores=hit.scores | {"rerank": closeness}))
-    return sorted(scored, key=lambda hit: -hit.score) + hits[ranking.RERANKED :]
+        statistics = reranking.query_statistics(access.space_id, q, state.language)
+    ordered = reranking.reranked(q, best, contents, provider=provider, statistics=statistics, language=state.language)
+    return ordered + hits[reranking.CANDIDATES :]

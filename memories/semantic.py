@@ -1,24 +1,36 @@
 """Semantic search: the nearest vectors of one space, exact where that is fast, by its own HNSW index where it is not.
 
 Distances are cosine distances of unit vectors. A memory is as near as its nearest piece.
+
+What all memories of a space have in common (its people, its subject, the manner of its notes) says nothing about which
+of them is looked for, as a word that is in all of them does not. So the mean vector is taken from both sides before
+similarities are weighed against words.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from django.conf import settings
 from psycopg.sql import Literal
 
 from aiworker.embedding.base import Vector
 from memories.conditions import Condition
-from memories.statistics import rows_of
+from memories.statistics import SIZE_SECONDS, Remembered, rows_of
 
 EXACT_UNDER_FILTER = 15_000
 """Up to so many memories under a filter, their vectors are all compared; above, the index is walked and filtered."""
 MAX_PIECES = 10_000
+SAMPLE = 500
+"""So many vectors tell what a space's have in common."""
+COMMON = 0.85
+FEW = 5
+"""The share of the mean that is taken away, and how many vectors make half of it trustworthy."""
+EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,8 @@ def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int
     if condition.is_empty:
         return _search(space, vector, "true", [], limit, indexed=space.has_index)
     where, values = condition.where()
+    if not condition.tsquery:  # nothing else in it names the space
+        where, values = f"space_id = %s AND {where}", [space.space_id, *values]
     allowed = f"SELECT memory_id FROM memories_searchable WHERE {where}"
     if not space.has_index:
         return _search(space, vector, f"memory_id IN ({allowed})", values, limit, indexed=False)
@@ -56,15 +70,64 @@ def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int
     return _search(space, vector, exists, values, limit, indexed=True)
 
 
-def similarities(space: VectorSpace, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
-    """Give the cosine similarities of these memories; those without a vector are absent."""
+@dataclass(frozen=True)
+class Nearness:
+    """How near a memory is: the cosine similarity, and that of what is not common to the space."""
+
+    cosine: float
+    beyond_common: float
+
+
+def nearness(space: VectorSpace, vector: Vector, ids: Sequence[str]) -> dict[str, Nearness]:
+    """Tell how near these memories are to a query's unit vector; those without a vector are absent."""
     if not ids:
         return {}
+    common = _common(space)
+    size = float(np.linalg.norm(common)) if common is not None else 0.0
     sql = """
-        SELECT memory_id, max(1 - (embedding <=> %s::halfvec)) FROM memories_memoryvector
-        WHERE space_id = %s AND model = %s AND memory_id = ANY(%s) GROUP BY memory_id
+        SELECT memory_id, 1 - (embedding <=> %s::halfvec), 1 - (embedding <=> %s::halfvec)
+        FROM memories_memoryvector WHERE space_id = %s AND model = %s AND memory_id = ANY(%s)
     """
-    return dict(rows_of(sql, [vector_literal(vector), space.space_id, space.model, list(ids)]))
+    direction = vector if common is None or not size else common / size
+    rows = rows_of(sql, [vector, direction, space.space_id, space.model, list(ids)])
+    of_query = float(vector @ direction) * size
+    rest_of_query = math.sqrt(max(1 - 2 * of_query + size**2, EPSILON))
+    found: dict[str, Nearness] = {}
+    for memory_id, cosine, along in rows:
+        rest = math.sqrt(max(1 - 2 * along * size + size**2, EPSILON))
+        beyond = (cosine - of_query - along * size + size**2) / (rest_of_query * rest)
+        best = found.get(memory_id)
+        if best is None or beyond > best.beyond_common:
+            found[memory_id] = Nearness(max(cosine, best.cosine) if best else cosine, beyond)
+        elif cosine > best.cosine:
+            found[memory_id] = replace(best, cosine=cosine)
+    return found
+
+
+_known_common: Remembered[Vector] = Remembered()
+
+
+def _common(space: VectorSpace) -> Vector | None:
+    """Give the mean of the space's vectors, shortened where it is of few; None where there are none.
+
+    It is read from the first of the index, whose ids are random, and remembered for a minute when these are many.
+    """
+    known = _known_common.get((space.space_id, space.model))
+    if known is not None:
+        return known
+    sql = """
+        SELECT count(*), avg(embedding)::text FROM (
+            SELECT embedding FROM memories_memoryvector WHERE space_id = %s AND model = %s
+            ORDER BY memory_id LIMIT %s
+        ) AS sample
+    """
+    [(count, mean)] = rows_of(sql, [space.space_id, space.model, SAMPLE])
+    if not count:
+        return None
+    vector = np.array(mean.strip("[]").split(","), np.float32) * np.float32(COMMON * count / (count + FEW))
+    if count >= SAMPLE:
+        _known_common.put((space.space_id, space.model), vector, SIZE_SECONDS)
+    return vector
 
 
 def vectors_of(space: VectorSpace, memory_id: str) -> list[str]:
@@ -112,4 +175,4 @@ def _nearest_pieces(
             AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND {where}
         ORDER BY distance LIMIT {pieces:d}
     """
-    return rows_of(sql, [vector_literal(vector), *values])
+    return rows_of(sql, [vector, *values])

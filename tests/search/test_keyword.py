@@ -154,7 +154,8 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "COUNTED_LIVE", 20)
     monkeypatch.setattr(statistics, "COMMON", 20)
     monkeypatch.setattr(statistics, "SAMPLE_ROWS", 20)
-    monkeypatch.setattr(statistics, "_remembered", statistics._Remembered())
+    monkeypatch.setattr(statistics, "_sizes", statistics.Remembered())
+    monkeypatch.setattr(statistics, "_frequencies", statistics.Remembered())
     monkeypatch.setattr(keyword, "SCORES", 1)
 
 
