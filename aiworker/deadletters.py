@@ -18,6 +18,13 @@ def jobs_dead() -> list[tuple[int, str, str, int, Any]]:
         return list(cursor.fetchall())
 
 
+def jobs_open() -> list[tuple[str, str, int, Any]]:
+    """Return the jobs of all spaces that wait or run: kind, status, how many, and since when the oldest is there."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT kind, status, count, oldest FROM commonplace_jobs_open()")
+        return list(cursor.fetchall())
+
+
 def _dead(system: Access, job_id: str) -> Job | None:
     rows = Job.objects.visible_to(system).filter(id=job_id, status=Job.Status.FAILED, error__error=GAVE_UP)
     job: Job | None = rows.select_for_update().first()

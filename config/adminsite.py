@@ -53,7 +53,7 @@ class OperatorSite(UnfoldAdminSite):  # type: ignore[misc]  # the library has no
 
     def jobs(self, request: HttpRequest) -> HttpResponse:
         """List the dead letters; POST tries one again or throws it away."""
-        from aiworker.deadletters import dead_letter_discard, dead_letter_retry, jobs_dead
+        from aiworker.deadletters import dead_letter_discard, dead_letter_retry, jobs_dead, jobs_open
 
         if not request.user.has_perm("aiworker.change_job"):
             return TemplateResponse(request, "403.html", {}, status=403)
@@ -70,7 +70,7 @@ class OperatorSite(UnfoldAdminSite):  # type: ignore[misc]  # the library has no
                 messages.warning(request, "It is no dead letter any more.")
             return redirect("admin:jobs")
         context = self.each_context(request) | {
-            "title": "Dead letters", "jobs": jobs_dead(), "queues": queue_lengths(),
+            "title": "Jobs", "open": jobs_open(), "jobs": jobs_dead(), "queues": queue_lengths(),
         }  # fmt: skip
         return TemplateResponse(request, "admin/jobs.html", context)
 
@@ -101,7 +101,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {
             "title": "Operation", "separator": True,
             "items": [
-                item("Dead letters", "report", "admin:jobs"),
+                item("Jobs and dead letters", "report", "admin:jobs"),
                 item("Plans", "sell", "admin:accounts_plan_changelist"),
                 item("Switches", "toggle_on", "admin:accounts_switch_changelist"),
             ],

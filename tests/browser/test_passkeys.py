@@ -68,8 +68,9 @@ def test_passkey_is_made_signs_in_and_opens_delicate_pages(window: Opener) -> No
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert")).to_have_text("It was stopped, or took too long. Try again.")
     phone.knows_its_person(True)
+    mine.open("/settings")
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("heading", name="Mine")).to_be_visible()
+    expect(page.get_by_role("heading", name="Settings")).to_be_visible()
 
     mine.open("/account/delete")
     page.get_by_role("link", name="Use a passkey or security key").click()

@@ -120,6 +120,18 @@ def test_dead_letter_is_thrown_away(team: Team, console: Client) -> None:
         assert not JobInput.objects.filter(space=team.space, job_id=job.id).exists()
 
 
+def test_jobs_that_wait_and_run_are_counted_for_all_spaces(team: Team, console: Client) -> None:
+    for space in (team.space, team.other):
+        access = Access.system(space.pk)
+        with space_transaction(access):
+            job_create(access=access, kind="import", params={"format": "omp", "conflict": "skip"}, inputs=[b"[]"])
+
+    opened = console.get("/admin/jobs/").context["open"]
+
+    # The team has one of its own.
+    assert [(kind, status, count) for kind, status, count, _ in opened] == [("import", "queued", 3)]
+
+
 def test_plan_limits_a_space(team: Team, console: Client) -> None:
     plan = Plan.objects.create(name="Small", memories=1)
     console.post(f"/admin/accounts/space/{team.space.pk}/change/", {
