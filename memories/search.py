@@ -73,8 +73,7 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
     if query.mode == "hybrid" and (settings.SEARCH_RERANK if query.rerank is None else query.rerank):
         hits = _reranked(access, query.q, hits, state, meaning.provider)
     hits = hits[: query.limit]
-    alike = meaning.provider.scale[1] if meaning.provider.scale else None
-    return SearchResult(hits, len(hits), query.mode, state.pending, alike)
+    return SearchResult(hits, len(hits), query.mode, state.pending, meaning.provider.alike)
 
 
 def similar_memories(access: Access, memory_id: str, limit: int) -> SearchResult:

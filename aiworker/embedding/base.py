@@ -27,12 +27,14 @@ class EmbeddingProvider(Protocol):
     """Turns texts into unit vectors of one fixed dimension.
 
     ``name`` identifies the vector space: vectors are only ever compared under the same name.
-    ``is_local`` says that embedding costs processor time of this machine and no network.
+    ``is_local`` says that embedding costs processor time of this machine and no network. ``alike`` is
+    the cosine similarity that is typical of paraphrases, None where it is not known.
     """
 
     name: str
     dimensions: int
     is_local: bool
+    alike: float | None
 
     def split(self, text: str) -> list[str]:
         """Cut a text into overlapping pieces that the model reads whole; a short text is its only piece."""

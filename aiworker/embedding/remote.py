@@ -32,6 +32,7 @@ class RemoteProvider:
     """
 
     is_local = False
+    alike: float | None = None
 
     def __init__(
         self,
