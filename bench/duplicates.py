@@ -30,7 +30,8 @@ def main() -> None:
         from aiworker.statements import Statement
 
         provider = provider_for(model)
-        assert provider.scale is not None, "the model's similarities have not been measured"
+        alike = provider.alike
+        assert alike is not None, "the model's similarities have not been measured"
 
         def near(one: str, other: str) -> float:
             return float(provider.embed_documents([one])[0] @ provider.embed_query(other))
@@ -39,8 +40,8 @@ def main() -> None:
 
         def by_rule(one: str, other: str, similarity: float) -> bool:
             first, second = Statement(one), Statement(other)
-            assert provider.scale is not None
-            return first.repeats(second) or (similarity >= provider.scale[1] and first.rephrases(second))
+            assert alike is not None
+            return first.repeats(second) or (similarity >= alike and first.rephrases(second))
 
         rules: dict[str, Any] = {
             f"similarity of {floor}": lambda one, other, similarity, floor=floor: similarity >= floor

@@ -6,12 +6,26 @@ from typing import Any, BinaryIO
 
 from memories.importers.markdown import FRONTMATTER, HEADING, OBSERVATION, RELATION, frontmatter_of
 from memories.importers.records import Report
-from memories.importers.streams import Utf8, json_items
+from memories.importers.streams import MAX_ITEM_BYTES, Utf8, json_items
 from memories.importers.tables import columns_of
 from memories.importers.zips import zip_is
 
 HEAD = 64 * 1024
 LOOKED_AT = 40  # items of a JSON file
+LOOKED_BYTES = MAX_ITEM_BYTES  # of a JSON file: a first item may be as long
+
+
+class Beginning:
+    """The beginning of a file, as if there were no more of it: however long a file is, a look at it takes moments."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.left = file, size
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes."""
+        piece = self.file.read(min(size, self.left) if size >= 0 else self.left)
+        self.left -= len(piece)
+        return piece
 
 
 def format_of(file: BinaryIO, name: str = "") -> str:
@@ -72,7 +86,7 @@ def _text_format(text: str, name: str) -> str:
 def _json_format(file: BinaryIO) -> str | None:
     report = Report()
     keys: set[str] = set()
-    for key, name, item in islice(json_items(file, report), LOOKED_AT):
+    for key, name, item in islice(json_items(Beginning(file, LOOKED_BYTES), report), LOOKED_AT):
         keys.add(key or "")
         if name is not None:
             keys.add(name)

@@ -114,12 +114,12 @@ FILES: dict[str, Callable[[], bytes]] = {
     "a key twice": lambda: b'[{"memory": "one", "memory": "two"}]',
     "a list twice": lambda: b'{"memories": [{"content": "a"}], "memories": [{"content": "b"}]}',
     "deep in a field": lambda: f'[{{"text": "a", "deep": {nested(900)}}}]'.encode(),
-    "deeper than can be read": lambda: f'[{{"text": "a", "deep": {nested(200_000)}}}]'.encode(),
+    "deeper than can be read": lambda: f'[{{"text": "a", "deep": {nested(100_000)}}}]'.encode(),
     "deep in a line": lambda: f'{{"text": "a", "deep": {nested(900)}}}\n{{"text": "b"}}\n'.encode(),
     "deep in an OMP export": lambda: (
         f'{{"memories": [{{"content": "a", "metadata": {{"d": {nested(900)}}}}}]}}'.encode()
     ),
-    "nothing but brackets": lambda: b"[" * 1_000_000,
+    "nothing but brackets": lambda: b"[" * 300_000,
     "a string that never ends": lambda: b'["' + b"x" * 1_000_000,
     "JSON that ends early": lambda: dumped([CONVERSATION, CONVERSATION])[:-50],
     "JSON with more behind it": lambda: dumped([CONVERSATION]) + b"]]",

@@ -11,7 +11,7 @@ import pytest
 
 from api import jsonstream
 from bench._large import LARGE
-from memories.importers import FORMATS, format_of, records, streams
+from memories.importers import FORMATS, detect, format_of, records, streams
 from memories.importers.records import Talk
 from memories.transfer.readers import READERS, source_open
 
@@ -101,6 +101,26 @@ def test_messages_without_an_end_become_several_conversations(kind: str, monkeyp
     assert all(isinstance(talk, Talk) for talk in talks)
     assert len({talk.id for talk in talks}) == 3
     assert max(sum(len(message["content"]) for message in talk.messages) for talk in talks) < 201_000
+
+
+class Counted(io.BytesIO):
+    """A file that counts what is read of it."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        piece = super().read(size)
+        self.taken += len(piece)
+        return piece
+
+
+def test_a_look_at_the_format_goes_no_further_than_a_first_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "LOOKED_BYTES", 20_000)
+    file = Counted(b"[" * 1_000_000)
+
+    format_of(file)
+
+    assert file.taken < 200_000
 
 
 @pytest.mark.parametrize("kind", LARGE)
