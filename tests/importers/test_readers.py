@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memories.importers import Broken, Report, format_of
+from memories.importers import Broken, Report, format_of, streams
 from memories.importers.records import Talk, pieces_of, time_of
 from tests.importers import files
 from tests.importers.files import chatgpt_conversation, claude_conversation, dumped, node, spoken, zipped
@@ -248,3 +248,21 @@ def test_a_file_read_again_gives_the_same_records() -> None:
         assert [record.id if isinstance(record, Talk | Broken) else record for record in first] == [
             record.id if isinstance(record, Talk | Broken) else record for record in again
         ]
+
+
+LONG = b"x" * (streams.MAX_ITEM_BYTES + 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("content", "format"),
+    [
+        (b'[{"memory": "' + LONG + b'"}, {"memory": "ok"}]', "mem0"),
+        (b'{"text": "' + LONG + b'"}\n{"text": "ok"}\n', "jsonl"),
+    ],
+    ids=["item", "line"],
+)
+def test_what_is_too_long_to_be_held_is_reported_and_stops_nothing(content: bytes, format: str) -> None:
+    fault, kept = read(content, format)
+
+    assert "bytes" in str(fault.error.envelope())
+    assert kept["content"] == "ok"
