@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import redis
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connections
 from django.test import TestCase, TransactionTestCase
 from psycopg import sql
@@ -43,6 +44,12 @@ def empty_valkey(embedded_servers: None) -> None:
     client = redis.Redis.from_url(os.environ["REDIS_URL"])
     client.flushdb()
     client.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashes() -> None:
+    """Have passwords hashed by the service's algorithm with the least work that it takes: it is meant to be slow."""
+    Argon2PasswordHasher.time_cost, Argon2PasswordHasher.memory_cost, Argon2PasswordHasher.parallelism = 1, 8, 1
 
 
 @pytest.fixture(scope="session")
