@@ -23,6 +23,36 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
+  // A form with data-upload shows how much of its file is sent, then opens the page that the answer leads to.
+  document.addEventListener("submit", function (event) {
+    var form = event.target.closest("form[data-upload]");
+    if (!form || event.defaultPrevented) return;
+    event.preventDefault();
+    var bar = form.querySelector("progress");
+    var button = form.querySelector(".form-actions button");
+    var request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.upload.addEventListener("progress", function (sent) {
+      if (sent.lengthComputable) { bar.max = sent.total; bar.value = sent.loaded; }
+    });
+    request.addEventListener("load", function () {
+      if (request.status < 400) { window.location.assign(request.responseURL); return; }
+      var answer = new DOMParser().parseFromString(request.responseText, "text/html").getElementById("content");
+      if (!answer) { window.location.reload(); return; }
+      document.getElementById("content").replaceWith(document.adoptNode(answer));
+      reveal(answer);
+      answer.focus();
+    });
+    request.addEventListener("error", function () {
+      button.disabled = false;
+      bar.parentElement.firstElementChild.textContent = "The file could not be sent. Is the service reachable? Try again.";
+      bar.hidden = true;
+    });
+    bar.parentElement.hidden = false;
+    button.disabled = true;
+    request.send(new FormData(form));
+  });
+
   // A select with data-submit sends its form when it changes.
   document.addEventListener("change", function (event) {
     if (event.target.matches("[data-submit]") && event.target.form) event.target.form.requestSubmit();

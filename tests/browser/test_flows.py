@@ -18,6 +18,7 @@ import pytest
 from django.core import mail
 from django.db import connections
 from playwright.sync_api import Locator, Page, expect
+from pytest_django import Settings
 
 from accounts.access import Access, space_transaction
 from accounts.models import Membership, Space, User
@@ -302,6 +303,22 @@ def test_import_of_ten_thousand_memories(window: Opener, tmp_path: Any) -> None:
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr td").first).to_have_text("18")
     assert User.objects.count() == 1
+
+
+def test_upload_that_is_refused_says_why_in_its_place(window: Opener, settings: Settings, tmp_path: Any) -> None:
+    settings.MAX_IMPORT_BYTES = 1024 * 1024
+    user = user_create("ada@example.com")
+    space_create(owner=user, name="Mine")
+    file = tmp_path / "export.json"
+    file.write_bytes(b" " * (1024 * 1024 + 1))
+    page = window(user).open("/transfer")
+
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_role("button", name="Import the file").click()
+
+    expect(page.get_by_role("alert")).to_have_text("The file is larger than 1 MB. Split it.")
+    expect(page.get_by_role("button", name="Import the file")).to_be_enabled()
+    assert page.url.endswith("/transfer")
 
 
 def work(space_id: int, job_id: str) -> None:
