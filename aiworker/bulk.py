@@ -1,7 +1,6 @@
 """Extraction of many stored conversations as one job, with an estimate of its cost beforehand."""
 
 import json
-import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -15,7 +14,7 @@ from django.utils import timezone
 from accounts.access import Access, space_transaction
 from aiworker.extraction import Extractor, Outcome
 from aiworker.jobinputs import job_inputs
-from aiworker.jobruns import JobPaused, Progress
+from aiworker.jobruns import Progress, Turn
 from aiworker.jobs import job_create
 from aiworker.models import Job
 from aiworker.prompts import EXTRACT
@@ -33,7 +32,6 @@ from conversations.services import transcript_of
 PROMPT_TOKENS = len(EXTRACT) // BYTES_PER_TOKEN + 250  # instructions, schema and frame of one request
 ANSWER_TOKENS = 400  # of a usual part
 NUMBERING = 1.1  # segments are numbered
-TURN_SECONDS = 30.0
 # Failures of one text, which the next one need not share.
 OF_THE_TEXT = frozenset({"malformed", "refused", "rejected", "too_large", "truncated"})
 
@@ -95,11 +93,10 @@ def extract_many_run(access: Access, job: Job, progress: Progress) -> dict[str, 
     ids, before = packed["ids"], Usage(*state["tokens"])
     with Desk(access, "extract", provider_of(provider, key), progress.check_cancelled) as desk:
         extractor = Extractor(access, job, progress, desk)
-        turn_ends = time.monotonic() + TURN_SECONDS
+        turn = Turn()
         for index in range(state["next"], len(ids)):
             progress.check_cancelled()
-            if time.monotonic() > turn_ends:
-                raise JobPaused
+            turn.check()
             _extract_one(extractor, ids, index, state, before)
         used = desk.account(before + desk.used)
     progress.advance(len(ids), len(ids))

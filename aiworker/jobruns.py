@@ -6,6 +6,7 @@ where the last one was killed. A worker that works gives signs of life; after it
 """
 
 import logging
+import time
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
@@ -23,6 +24,8 @@ from api.errors import ApiError
 logger = logging.getLogger(__name__)
 
 SILENT_SECONDS = 30  # without a sign of life for so long, a running job's worker is taken for dead
+TURN_SECONDS = 30.0
+CATCH_UP = 4.0  # a turn is at least so many times as long as it takes to come to where the last one ended
 
 
 class JobStopped(Exception):
@@ -31,6 +34,25 @@ class JobStopped(Exception):
 
 class JobPaused(Exception):
     """The job has had its turn: it goes to the end of its queue and goes on from its state when it is called again."""
+
+
+class Turn:
+    """How long a job may go on before others have theirs; a job that can go on from its state asks between its steps.
+
+    To read a file again up to where the last turn ended takes time as well, so a turn lasts a multiple of that.
+    """
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.ends: float | None = None
+
+    def check(self) -> None:
+        """Raise JobPaused when the turn is over; the first step is always taken."""
+        now = time.monotonic()
+        if self.ends is None:
+            self.ends = now + max(TURN_SECONDS, CATCH_UP * (now - self.began))
+        elif now > self.ends:
+            raise JobPaused
 
 
 def attempt(access: Access, job: Job) -> Any:

@@ -9,7 +9,7 @@ from accounts.models import Switch
 from accounts.switches import switch_require
 from aiworker.bulk import estimate_of
 from aiworker.jobinputs import Kept, job_inputs
-from aiworker.jobruns import Progress
+from aiworker.jobruns import Progress, Turn
 from aiworker.models import Job
 from api.errors import Invalid
 from memories.transfer.archives import archive_is, archive_take
@@ -20,8 +20,9 @@ OCTETS = "application/octet-stream"
 
 
 def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
-    """Import the job's file from where the last attempt stopped; return {imported, skipped, errors}."""
+    """Import the job's file from where the last attempt or turn stopped; return {imported, skipped, errors}."""
     switch_require(Switch.Name.IMPORTS)
+    turn = Turn()
     with TemporaryFile() as file:
         for piece in job_inputs(access, job):
             progress.check_cancelled()
@@ -38,6 +39,7 @@ def import_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]:
         progress.advance(done, source.total)
         for chunk in chunks(source.records, start=done):
             progress.check_cancelled()
+            turn.check()
             with space_transaction(access):
                 part = import_chunk(access=access, conflict=conflict, chunk=chunk)
                 outcome.add(part)

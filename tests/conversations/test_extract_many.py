@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from aiworker import jobruns
 from aiworker.fake.server import FakeProvider
 from aiworker.jobs import job_wait
 from tests.aiworker.conftest import found, provider, worker
@@ -101,8 +102,8 @@ def test_a_long_job_lets_others_have_their_turn(
     people: People, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider.answer = echo
-    monkeypatch.setattr("aiworker.bulk.TURN_SECONDS", -1.0)
-    monkeypatch.setattr("aiworker.bulk.time", turns := Turns())
+    monkeypatch.setattr(jobruns, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(jobruns, "CATCH_UP", 0.0)
     for n in range(8):
         saved(people, f"I have {n} cats")
 
@@ -111,17 +112,4 @@ def test_a_long_job_lets_others_have_their_turn(
 
     assert job.status == "succeeded", "pauses do not count as failures"
     assert job.attempts == 8
-    assert turns.asked >= 8
     assert people.api().get("/v1/memories").json()["total"] == 8
-
-
-class Turns:
-    """A clock by which each turn is over after one conversation."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def monotonic(self) -> float:
-        """Return 0 at the beginning of a turn, then a time before its end, then one after it."""
-        self.asked += 1
-        return (0.0, -2.0, 0.0)[(self.asked - 1) % 3]

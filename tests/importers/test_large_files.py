@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import pytest
 
 from aiworker import jobruns
+from aiworker.fairness import turn_take
 from aiworker.jobruns import job_run
 from aiworker.jobs import job_cancel
+from memories.transfer import importing, views
 from memories.transfer import jobs as transfer_jobs
-from memories.transfer import views
 from tests.aiworker.workers import job_now, job_silent
 from tests.factories import People, memory_body
 from tests.importers import files
@@ -113,3 +115,27 @@ def test_an_archive_cancelled_while_it_is_read_adds_nothing(people: People, monk
     job_run(space_id=people.space.pk, job_id=job_id)
 
     assert total(people) == 0
+
+
+def test_a_long_import_lets_another_spaces_have_its_turn(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: deque[dict[str, Any]] = deque()
+    monkeypatch.setattr("aiworker.queue.app.send_task", lambda name, *, kwargs, **options: messages.append(kwargs))
+    monkeypatch.setattr(importing, "CHUNK", 10)
+    monkeypatch.setattr(jobruns, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(jobruns, "CATCH_UP", 0.0)
+    faulty = {"memories": [{"content": "no type"}, *(memory_body(content=f"Fact {n}") for n in range(49))]}
+    long = people.api().post("/v1/import", faulty, headers=ASYNC).json()["id"]
+    short = people.api("outsider").post("/v1/import", {"memories": [memory_body()]}, headers=ASYNC).json()["id"]
+
+    done: list[str] = []
+    while messages:
+        turn_take(**messages.popleft())
+        for job_id, by in ((long, "owner"), (short, "outsider")):
+            ended = people.api(by).get(f"/v1/jobs/{job_id}").json()["status"] == "succeeded"
+            done += [job_id] if ended and job_id not in done else []
+
+    job = job_now(people, long)
+    assert done == [short, long]
+    assert (job.attempts, job.done, job.total) == (5, 50, 50), "a turn for each chunk"
+    assert (job.result["imported"], [error["index"] for error in job.result["errors"]]) == (49, [0])
+    assert total(people) == 49
