@@ -114,6 +114,14 @@ def space_delete(access: Any) -> None:
             cursor.execute(f"DELETE FROM {table} WHERE space_id = %s", [access.space_id])
 
 
+def forget_pending() -> None:
+    """Drop what earlier runs left to be embedded, so that it is not taken for work of this one."""
+    from django.db import connections
+
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("DELETE FROM memories_embeddingpending")
+
+
 def embed_all() -> float:
     """Embed everything that waits, in this process, and give the seconds that it took."""
     from memories.embeddings import embed_pending

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench._support import (
     embed_all,
     finish,
+    forget_pending,
     memories_add,
     percentile,
     service,
@@ -66,6 +67,7 @@ def main() -> None:
                 "texts_a_second": round(text[2], 1),
             }  # fmt: skip
             rows.append([name, *result[name].values()])
+        forget_pending()
         access = space_new("import")
         texts = [f"{collection.texts[n % len(collection.texts)]} ({n})" for n in range(chosen.imported)]
         started = time.perf_counter()

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench._support import (
     finish,
+    forget_pending,
     memories_add,
     percentile,
     service,
@@ -62,6 +63,7 @@ def main() -> None:
     result: dict[str, Any] = {}
     rows = []
     with service("freshness"):
+        forget_pending()
         own, other = space_new("fresh"), space_new("import")
         memories_add(own, texts[600:])
         for situation, place in (("idle", None), ("import elsewhere", other), ("import here", own)):

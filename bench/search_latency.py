@@ -63,22 +63,24 @@ class Space:
             )
 
     def floor(self) -> tuple[Callable[[], None], Any]:
-        """Record a hybrid search's statements; give a function that only embeds and sends them, and its connection."""
+        """Record the statements of 20 hybrid searches; give a function that embeds and sends one's, and its session."""
         import psycopg
         from django.conf import settings
         from django.db import connection
 
         from aiworker.embedding.registry import provider_for
 
-        statements: list[tuple[str, Any]] = []
+        searches: list[list[tuple[str, Any]]] = []
 
         def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-            statements.append((sql, params))
+            if sql.lstrip().upper().startswith(("SELECT", "WITH")):
+                searches[-1].append((sql, params))
             return execute(sql, params, many, context)
 
-        question = self.question()
         with connection.execute_wrapper(record):
-            self.search(q=question)
+            for _ in range(20):
+                searches.append([])
+                self.search()
         bare = psycopg.connect(settings.DATABASE_URL, autocommit=True)
         provider = provider_for(MODEL)
         space = str(self.access.space_id)
@@ -87,10 +89,9 @@ class Space:
             provider.embed_query(self.question())
             with bare.transaction(), bare.cursor() as cursor:
                 cursor.execute("SELECT set_config('commonplace.space_id', %s, true)", [space])
-                for sql, params in statements:
-                    if sql.lstrip().upper().startswith(("SELECT", "WITH")):
-                        cursor.execute(sql.encode(), params)
-                        cursor.fetchall()
+                for sql, params in searches[self.turn % len(searches)]:
+                    cursor.execute(sql.encode(), params)
+                    cursor.fetchall()
 
         return run, bare
 
@@ -133,11 +134,11 @@ def recall(space: Space, corpus: Corpus, **filters: Any) -> float | None:
         vector = provider_for(MODEL).embed_query(question)
         with space_transaction(space.access):
             place = semantic.VectorSpace(space.access.space_id, MODEL, has_index=True)
-            quick = semantic.nearest(place, vector, condition, 100)
+            quick = semantic.nearest(place, vector, condition, 10)
             exact = semantic.nearest(replace(place, has_index=False), vector, condition, 10)
         # As near as the tenth counts: notes of the same sentence are equally near.
         bound = min(exact.values()) - 1e-6
-        found += min(sum(similarity >= bound for similarity in list(quick.values())[:10]), len(exact))
+        found += min(sum(similarity >= bound for similarity in quick.values()), len(exact))
     return found / (10 * len(asked))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench._support import ROOT, finish, service, space_new, table
+from bench._support import ROOT, finish, service, space_delete, space_new, table
 from bench.api import sentence
 
 
@@ -141,7 +141,10 @@ def main() -> None:
         again = job_create(access=access, kind="import", params=params, inputs=export_file(options.count))
         skipped = answer(child("work", again.id, str(access.space_id)))
         exported = answer(child("read", str(access.space_id)))
-        resumed, stopped = killed_half_way(space_new("transfer-killed"), options.count)
+        killed = space_new("transfer-killed")
+        resumed, stopped = killed_half_way(killed, options.count)
+        for space in (access, killed):
+            space_delete(space)
     rows = [
         ["import", round(whole["seconds"], 1), round(whole["peak_mib"]), ""],
         ["import again (skips)", round(skipped["seconds"], 1), round(skipped["peak_mib"]), ""],

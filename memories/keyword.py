@@ -17,7 +17,7 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import rows_of, statistics_of
+from memories.statistics import AMONG, rows_of, statistics_of
 
 MAX_LEXEMES = 96
 CANDIDATES = 1_000
@@ -134,7 +134,7 @@ class KeywordSearch:
         """Score these memories; those that no word matches have 0, those that are not searchable are absent."""
         if not ids:
             return {}
-        sql, values = self._scored("space_id = %s AND memory_id = ANY(%s)", [self.space_id, list(ids)])
+        sql, values = self._scored(f"space_id = %s AND {AMONG}", [self.space_id, ",".join(ids)])
         return _matches(f"SELECT {MATCH} FROM ({sql}) AS scored", values)
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:

@@ -20,7 +20,7 @@ from psycopg.sql import Literal
 
 from aiworker.embedding.base import Vector
 from memories.conditions import Condition
-from memories.statistics import SIZE_SECONDS, Remembered, rows_of
+from memories.statistics import AMONG, SIZE_SECONDS, Remembered, rows_of
 
 EXACT_UNDER_FILTER = 15_000
 """Up to so many memories under a filter, their vectors are all compared; above, the index is walked and filtered."""
@@ -62,7 +62,7 @@ def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int
         return _search(space, vector, f"memory_id IN ({allowed})", values, limit, indexed=False)
     found = rows_of(f"{allowed} LIMIT {EXACT_UNDER_FILTER + 1}", values)
     if len(found) <= EXACT_UNDER_FILTER:
-        return _search(space, vector, "memory_id = ANY(%s)", [[row[0] for row in found]], limit, indexed=False)
+        return _search(space, vector, AMONG, [",".join(row[0] for row in found)], limit, indexed=False)
     exists = (
         "EXISTS (SELECT 1 FROM memories_searchable AS entry WHERE entry.space_id = vector.space_id "
         f"AND entry.memory_id = vector.memory_id AND {where})"
@@ -84,12 +84,12 @@ def nearness(space: VectorSpace, vector: Vector, ids: Sequence[str]) -> dict[str
         return {}
     common = _common(space)
     size = float(np.linalg.norm(common)) if common is not None else 0.0
-    sql = """
+    sql = f"""
         SELECT memory_id, 1 - (embedding <=> %s::halfvec), 1 - (embedding <=> %s::halfvec)
-        FROM memories_memoryvector WHERE space_id = %s AND model = %s AND memory_id = ANY(%s)
+        FROM memories_memoryvector WHERE space_id = %s AND model = %s AND {AMONG}
     """
     direction = vector if common is None or not size else common / size
-    rows = rows_of(sql, [vector, direction, space.space_id, space.model, list(ids)])
+    rows = rows_of(sql, [vector, direction, space.space_id, space.model, ",".join(ids)])
     of_query = float(vector @ direction) * size
     rest_of_query = math.sqrt(max(1 - 2 * of_query + size**2, EPSILON))
     found: dict[str, Nearness] = {}
