@@ -5,6 +5,7 @@ A service of its own, with its own data, is started and stopped; the pictures la
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,8 +16,10 @@ import sys
 import tempfile
 import time
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 EMAIL, PASSWORD = "ada@example.com", "four plain words here"  # of a service that lives for a minute
 PROJECT = Path(__file__).resolve().parent.parent
@@ -42,7 +45,8 @@ PAGES = [
     "/accounts/sessions/", "/accounts/password/change/", "/accounts/3rdparty/", "/accounts/reauthenticate/",
     "/accounts/reauthenticate/code/", "/account/delete", "/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/",
     "/accounts/logout/", "/admin/", "/admin/accounts/user/", "/admin/accounts/space/", "/admin/accounts/plan/add/",
-    "/admin/accounts/switch/add/", "/admin/jobs/",
+    "/admin/accounts/switch/add/", "/admin/jobs/", "/admin/accounts/user/1/look-in/", "/team/leave",
+    "/kv/edit?ns=mail&key=limits", f"/journal/day/{datetime.now(UTC).date()}",
 ]  # fmt: skip
 WITH_STEPS = ["/accounts/2fa/", "/accounts/2fa/recovery-codes/", "/accounts/2fa/recovery-codes/generate/",
               "/accounts/2fa/totp/deactivate/", "/accounts/2fa/webauthn/", "/accounts/2fa/reauthenticate/",
@@ -115,8 +119,12 @@ def photograph(base: str, target: Path, only: list[str]) -> int:
         page.get_by_role("button", name="Go on").click()
         page.wait_for_url("**/home")
         details = [first_link(page, base, path, start) for path, start in LISTS]
-        groups = [(OPEN_PAGES, None), ([*PAGES, *details], first.storage_state())]
+        memory, _, conversation, *_ = details
+        details += [f"{memory}/edit", f"{memory}/similar", f"{conversation}/delete", consent(base)]
+        groups = [([*OPEN_PAGES, invitation()], None), ([*PAGES, *details], first.storage_state())]
         count = sum(pictures(browser, base, target, only, group, state) for group, state in groups)
+        if not only:
+            count += forms(page, base, target, memory)
         steps_add(page, base)
         count += pictures(browser, base, target, only, WITH_STEPS, first.storage_state(), "steps_")
         half = browser.new_context()
@@ -134,6 +142,60 @@ def sign_in(page: Any, base: str) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda url: "/login" not in url)
+
+
+def invitation() -> str:
+    """Return the address of an invitation that is open."""
+    from accounts.models import Invitation, Membership
+
+    place = Membership.objects.get(user__email=EMAIL)
+    token, digest = Invitation.new_token()
+    Invitation.objects.create(space=place.space, email="grace@example.com", digest=digest, invited_by=place.user)
+    return f"/invitations/{token}"
+
+
+def consent(base: str) -> str:
+    """Return the address at which an assistant asks to connect."""
+    back = "http://127.0.0.1:9/callback"
+    body = {"client_name": "Claude", "redirect_uris": [back], "token_endpoint_auth_method": "none"}
+    asked = urllib.request.Request(  # noqa: S310  # our own address
+        f"{base}/oauth/register", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(asked) as answer:  # noqa: S310
+        client_id = json.load(answer)["client_id"]
+    query = {"response_type": "code", "client_id": client_id, "redirect_uri": back, "state": "s", "scope": "read write",
+             "code_challenge": "c" * 43, "code_challenge_method": "S256", "resource": f"{base}/mcp"}  # fmt: skip
+    return f"/oauth/authorize?{urlencode(query)}"
+
+
+def forms(page: Any, base: str, target: Path, memory: str) -> int:
+    """Photograph what forms lead to: a key, a deletion and its receipt, an import; return how many pictures."""
+    page.goto(f"{base}/connections/new")
+    page.get_by_label("Name", exact=True).fill("Gemini")
+    page.get_by_role("button", name="Make the key").click()
+    count = looks(page, target, "connections_made")
+    page.goto(f"{base}/transfer")
+    rows = [{"content": "Bought in Paris", "type": "semantic", "source": {"tool": "old"}}, {"content": ""}]
+    file = {"name": "old.json", "mimeType": "application/json", "buffer": json.dumps({"memories": rows}).encode()}
+    page.get_by_label("File", exact=True).set_input_files(files=[file])
+    page.get_by_role("button", name="Import the file").click()
+    page.get_by_text("brought in").wait_for()
+    count += looks(page, target, "transfer_one")
+    page.goto(base + memory)
+    page.get_by_role("button", name="Delete…").click()
+    count += looks(page, target, "memories_delete")
+    page.get_by_role("button", name="Delete it").click()
+    return count + looks(page, target, "memories_receipt")
+
+
+def looks(page: Any, target: Path, name: str) -> int:
+    """Photograph the page as it stands in every look; return how many pictures were taken."""
+    for look, (scheme, width, height) in LOOKS.items():
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(150)
+        page.screenshot(path=target / f"{name}.{look}.png", full_page=True)
+    return len(LOOKS)
 
 
 def first_link(page: Any, base: str, path: str, start: str) -> str:
@@ -180,7 +242,8 @@ def pictures(
 
 def file_name(path: str) -> str:
     """Return the name of a page's pictures."""
-    name = re.sub(r"(mem|dream|conv|rec)_[a-z0-9]{12,}", "one", path.strip("/"))
+    name = re.sub(r"(mem|dream|conv|rec)_[a-z0-9]{12,}|\d{4}-\d\d-\d\d", "one", path.strip("/"))
+    name = re.sub(r"(authorize|invitations).*", r"\1", name)
     return re.sub(r"\W+", "_", name).strip("_") or "landing"
 
 
