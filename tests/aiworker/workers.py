@@ -24,12 +24,12 @@ def celery_worker(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker on a queue in its own process group; it is killed with the block at the latest.
 
-    Without slots it does its work in its own process.
+    All its work is done in one process, by so many threads, without slots by none.
     """
     command = [
         *(sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "--app", "config.celery:app", "worker"),
         *("--queues", queue, "--without-mingle", "--without-gossip", "--without-heartbeat"),
-        *(("--concurrency", str(slots)) if slots else ("--pool", "solo")),
+        *(("--pool", "threads", "--concurrency", str(slots)) if slots else ("--pool", "solo")),
         *("--loglevel", "DEBUG" if output else "ERROR"),
     ]
     sink = output or subprocess.DEVNULL
