@@ -138,7 +138,12 @@ def space_plain(space: Space) -> dict[str, Any]:
     return {name: getattr(space, name) for name in SpaceUpdate.model_fields}
 
 
-def archive_stream(access: Access) -> Iterator[bytes]:
+def archive_id_generate() -> str:
+    """Return a new id of an archive."""
+    return str(uuid.uuid4())
+
+
+def archive_stream(access: Access, archive_id: str) -> Iterator[bytes]:
     """Yield a zip of everything in the space that the access may read, as it is at one moment.
 
     Constant memory: rows come from a cursor on the server. `manifest.json` comes last: rows and digest of each file.
@@ -156,7 +161,7 @@ def archive_stream(access: Access) -> Iterator[bytes]:
         manifest = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "id": str(uuid.uuid4()),
+            "id": archive_id,
             "exported_at": timestamp_format(clock.now()),
             "server": f"commonplace/{settings.VERSION}",
             "space": space_plain(space),

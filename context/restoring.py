@@ -121,8 +121,8 @@ class Restorer:
         return self.restored
 
     def _known(self) -> bool:
-        """Return whether this very archive was imported before."""
-        before = Event.objects.visible_to(self.access).filter(type="space.imported")
+        """Return whether this very archive was made here or imported before."""
+        before = Event.objects.visible_to(self.access).filter(type__in=["space.exported", "space.imported"])
         return bool(before.filter(details__archive=self.manifest["id"]).exists())
 
     def _section(self, section: Section) -> None:

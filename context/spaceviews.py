@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from accounts.access import space_transaction
 from api.idempotency import idempotent
 from api.views import ApiView
-from context.archive import archive_allowed, archive_stream
+from context.archive import archive_allowed, archive_id_generate, archive_stream
 from context.restoring import archive_import
 from context.schemas import SpaceImportParams
 from events.services import event_record
@@ -24,11 +24,13 @@ class SpaceExportView(ApiView):
     def get(self, request: Request) -> HttpResponseBase:
         """Stream everything in the space as a zip of NDJSON files with a manifest."""
         archive_allowed(self.access)
+        archive_id = archive_id_generate()
         event_record(
-            access=self.access, type="space.exported", object_kind="space", object_ids=[str(self.access.space_id)]
-        )
+            access=self.access, type="space.exported", object_kind="space", object_ids=[str(self.access.space_id)],
+            details={"archive": archive_id},
+        )  # fmt: skip
         return StreamingHttpResponse(
-            archive_stream(self.access),
+            archive_stream(self.access, archive_id),
             content_type="application/zip",
             headers={"Content-Disposition": 'attachment; filename="commonplace-space.zip"'},
         )

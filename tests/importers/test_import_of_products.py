@@ -173,6 +173,16 @@ def test_an_archive_of_a_whole_space_is_found_out(people: People) -> None:
     assert people.api("outsider").get("/v1/conversations").json()["total"] == 1
 
 
+def test_an_archive_brought_back_to_where_it_was_made_adds_nothing(people: People) -> None:
+    people.api().created()
+    archive = b"".join(people.api().get("/v1/space/export").streaming_content)
+
+    answer = people.api().post("/v1/import", archive, content_type="application/zip").json()
+
+    assert (answer["imported"], answer["errors"]) == (0, [])
+    assert people.api().get("/v1/memories").json()["total"] == 1
+
+
 def test_a_job_killed_half_way_goes_on_and_ends_once(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
     memories = [{"id": str(n), "memory": f"Statement {n}"} for n in range(1_100)]
     content = zipped(
