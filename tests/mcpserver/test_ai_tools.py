@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from aiworker.ai_views import waiting_place
 from aiworker.fake.server import FakeProvider
 from tests.aiworker.conftest import canned, found, provider, worker  # noqa: F401 - fixtures
 from tests.factories import People
@@ -52,6 +54,18 @@ def test_extract_after_the_wait_is_over(people: People, settings: Any) -> None:
 
     assert answer["job"]["status"] == "queued"
     assert people.api().get(f"/v1/jobs/{answer['job']['id']}").status_code == 200
+
+
+def test_when_too_many_calls_wait_the_next_is_told_to_come_again(people: People, settings: Any) -> None:
+    settings.MCP_AI_TOOLS, settings.AI_API_KEY = True, "sk-fake-ok"
+    mcp = Mcp(people.keys["owner"])
+
+    with ExitStack() as full:
+        for _ in range(settings.AI_WAITING_REQUESTS):
+            full.enter_context(waiting_place())
+        error = mcp.refused("extract_memories", {"transcript": TRANSCRIPT})
+
+    assert error["code"] == "rate_limited"
 
 
 def test_without_a_provider_s_key(people: People, settings: Any) -> None:
