@@ -243,7 +243,9 @@ def test_nobody_looks_in_without_consent(team: Team, console: Client) -> None:
 def test_visit_with_consent_reads_only_and_is_noted(team: Team, console: Client, operator: User) -> None:
     memory_make(Access.system(team.space.pk), content="Private to the team")
     owner = team.users["owner"]
+    assert "Take it back" not in team.client("owner").get("/account").content.decode()
     support_allow(user=owner)
+    assert "Take it back" in team.client("owner").get("/account").content.decode()
 
     response = console.post(f"/admin/accounts/user/{owner.pk}/look-in/", follow=True)
 
