@@ -10,7 +10,8 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken, RefreshToken
 from oauth2_provider.models import Grant as Code
 
-from accounts.models import Membership
+from accounts.models import Membership, Plan
+from config.valkey import client
 from events.models import Event
 from grants.models import Grant
 from grants.services import grant_list, grant_revoke
@@ -41,6 +42,17 @@ def test_connect_call_refresh_revoke(people: People, assistant: Assistant) -> No
     assert revoked.status_code == 200
     assert status_of(renewed["access_token"]) == 401
     assert assistant.refresh(renewed["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_plan_of_the_space_limits_an_assistant_too(people: People, assistant: Assistant, settings: Any) -> None:
+    settings.QUOTAS_ON = True
+    for key in client().scan_iter("rate:*"):
+        client().delete(key)
+    token = assistant.connect(people.space)["access_token"]
+    people.space.plan = Plan.objects.create(name="Slow", requests_per_minute=2)
+    people.space.save()
+
+    assert [status_of(token) for _ in range(3)] == [200, 200, 429]
 
 
 def test_answer_carries_state_and_issuer(people: People, assistant: Assistant) -> None:

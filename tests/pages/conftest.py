@@ -9,9 +9,10 @@ from tests.pages.team import Team, team_create
 
 
 def limits_forget() -> None:
-    """Forget the limits on sign-up and sign-in, which one test would use up for the next."""
-    for key in client().scan_iter("*allauth*"):
-        client().delete(key)
+    """Forget what was used up of the limits on sign-up, sign-in and requests."""
+    for pattern in ("*allauth*", "rate:*"):
+        for key in client().scan_iter(pattern):
+            client().delete(key)
 
 
 @pytest.fixture(autouse=True)
