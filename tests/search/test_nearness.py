@@ -66,6 +66,31 @@ def test_a_memory_without_a_vector_is_absent_and_one_alone_is_near_itself(people
     assert found[memory_id].beyond_common == pytest.approx(1.0, abs=5e-3)
 
 
+def test_the_common_part_of_many_vectors_is_remembered_and_that_of_few_is_not(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(semantic, "_known_common", semantic.Remembered())
+    access = people.access()
+    first = filled(access, 3)
+    space = VectorSpace(access.space_id, MODEL, False)
+
+    def common() -> Any:
+        with space_transaction(access):
+            return semantic._common(space)
+
+    before = common()
+    [changed] = MemoryVector.objects.filter(space_id=access.space_id, memory_id=min(first), piece=0)
+    MemoryVector.objects.filter(space_id=access.space_id, memory_id=min(first), piece=0).update(
+        embedding=[-value for value in changed.embedding]
+    )
+    assert not np.allclose(common(), before)
+
+    monkeypatch.setattr(semantic, "SAMPLE", 4)
+    remembered = common()
+    MemoryVector.objects.filter(space_id=access.space_id).delete()
+    assert np.array_equal(common(), remembered)
+
+
 def test_words_are_looked_up_in_their_own_index_alone(people: People) -> None:
     access = people.access()
     store(access, *(f"a note about gardens {number}" for number in range(30)))
