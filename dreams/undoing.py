@@ -7,8 +7,10 @@ from api.idempotency import answers_forget
 from dreams.models import DreamChange, DreamRun, DreamSuggestion
 from dreams.runs import run_move
 from events.services import event_record
+from memories.derived import FLAG
 from memories.history import columns_of
 from memories.models import Memory, MemoryVersion
+from memories.representation import memory_present
 from memories.services import memory_apply
 
 
@@ -40,7 +42,7 @@ def _restore(access: Access, change: DreamChange, id: str) -> str | None:
     memory = rows.filter(id=id).select_for_update().first()
     if memory is None:
         return "forgotten"
-    if memory.version != change.after[id]:
+    if _changed_since(memory, change.after[id]):
         return "changed_since"
     if id not in change.before:
         return _remove(access, memory)
@@ -51,6 +53,20 @@ def _restore(access: Access, change: DreamChange, id: str) -> str | None:
     changes = columns_of(kept.fields) | {"status": kept.fields["status"], "superseded_by": None}
     memory_apply(access=access, memory=memory, changes=changes, type="memory.restored")
     return None
+
+
+def _changed_since(memory: Memory, version: int) -> bool:
+    """Return whether somebody changed a fact after this version; the mark that its evidence is gone is no change."""
+    if memory.version == version:
+        return False
+    rows = MemoryVersion.objects.visible_to(Access.system(memory.space_id))
+    kept = rows.filter(memory_id=memory.id, version=version).first()
+    return kept is None or _unmarked(kept.fields) != _unmarked(memory_present(memory, full=True))
+
+
+def _unmarked(fields: dict[str, Any]) -> dict[str, Any]:
+    columns = columns_of(fields) | {"status": fields["status"]}
+    return columns | {"metadata": {name: value for name, value in columns["metadata"].items() if name != FLAG}}
 
 
 def _remove(access: Access, memory: Memory) -> str | None:
