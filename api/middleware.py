@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 
-from api.errors import api_request
+from api.errors import NotFound, api_request, error_response
 
 logger = logging.getLogger("commonplace.request")
 PAGES = frozenset({"docs"})  # under /v1, and yet for people
+WITHOUT_BODY = frozenset({204, 304})  # no length either (RFC 9110, section 8.6)
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
@@ -61,15 +62,24 @@ class ApiMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request."""
-        match = resolve(request.path_info) if api_request(request) else None
-        if match is None or match.url_name in PAGES:
+        if not api_request(request):
+            return self.get_response(request)
+        request.get_host()  # raises for a host that is not ours
+        try:
+            match = resolve(request.path_info)
+        except Resolver404:
+            return finished(error_response(NotFound()))
+        if match.url_name in PAGES:
             return self.get_response(request)
         request.resolver_match = match
-        response: HttpResponse = match.func(request, *match.args, **match.kwargs)
-        if isinstance(response, SimpleTemplateResponse):  # the framework's name for one that is written out last
-            response = response.render()
-        if not response.streaming:
-            response.headers.setdefault("Content-Length", str(len(response.content)))
-        # What a browser is led to open here is data, never a page.
-        response.headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
-        return response
+        return finished(match.func(request, *match.args, **match.kwargs))
+
+
+def finished(response: HttpResponse) -> HttpResponse:
+    """Return an answer of the API written out, with its length, and a policy: a browser that opens it runs nothing."""
+    if isinstance(response, SimpleTemplateResponse):  # the framework's name for one that is written out last
+        response = response.render()
+    if not response.streaming and response.status_code not in WITHOUT_BODY:
+        response.headers.setdefault("Content-Length", str(len(response.content)))
+    response.headers["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
+    return response

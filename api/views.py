@@ -200,6 +200,12 @@ def if_match(request: Request, version: int) -> None:
         raise PreconditionFailed(details={"current_version": version})
 
 
+def none_match(request: Request, version: int) -> bool:
+    """Return whether If-None-Match names this version, so that the client has it already (RFC 9110, 13.1.2)."""
+    tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
+    return "*" in tags or f'"{version}"' in tags
+
+
 def etag(version: int) -> dict[str, str]:
     """Return the ETag header of a version."""
     return {"ETag": f'"{version}"'}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from accounts.access import Access, space_transaction
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, ProviderUnavailable, checked_vectors
@@ -101,7 +101,10 @@ def embed_claims(claims: Sequence[Claim], provider: EmbeddingProvider) -> None:
                 for work in works:
                     embed_claims([work.claim], provider)
         else:
-            _store(space_id, works, vectors)
+            try:
+                _store(space_id, works, vectors)
+            except OperationalError:  # such as a wait that PostgreSQL has ended
+                _give_back([work.claim for work in works], EmbeddingError("The vectors could not be stored"))
 
 
 def _claim_fairly() -> list[Claim]:
@@ -178,7 +181,12 @@ def _embedded(works: list[Work], known: dict[bytes, str], provider: EmbeddingPro
 def _store(space_id: int, works: list[Work], vectors: dict[bytes, str]) -> None:
     """Store vectors whose text is still the current one, and strike the rows that asked for them."""
     with space_transaction(Access.system(space_id)), connection.cursor() as cursor:
-        for work in works:
+        # As whoever changes memories does: these first, by id, so that neither waits for the other.
+        cursor.execute(
+            "SELECT FROM memories_memory WHERE space_id = %s AND id = ANY(%s) ORDER BY id FOR KEY SHARE",
+            [space_id, [work.claim.memory_id for work in works]],
+        )
+        for work in sorted(works, key=lambda work: work.claim.memory_id):
             claim = work.claim
             digests = [digest for digest, _ in work.pieces]
             cursor.execute(
@@ -204,6 +212,7 @@ def _store(space_id: int, works: list[Work], vectors: dict[bytes, str]) -> None:
 
 def _give_back(claims: list[Claim], error: EmbeddingError) -> None:
     """Put claims back with a pause that doubles from two seconds to five minutes."""
+    claims = sorted(claims, key=lambda claim: (claim.space_id, claim.memory_id))
     for claim in claims:
         EmbeddingPending.objects.filter(
             space_id=claim.space_id, memory_id=claim.memory_id, model=claim.model, queued_at=claim.queued_at

@@ -40,8 +40,9 @@ def index_memories(memories: Sequence[Memory]) -> None:
     Keyword search finds them from the commit on. Where the text is new, its old vectors go at once and new ones are
     queued. A memory that is not active leaves the index.
     """
+    ordered = sorted(memories, key=lambda memory: memory.id)  # as everybody locks them
     for space_id in {memory.space_id for memory in memories}:
-        _index_space(space_id, {memory.id: memory for memory in memories if memory.space_id == space_id})
+        _index_space(space_id, {memory.id: memory for memory in ordered if memory.space_id == space_id})
 
 
 def _index_space(space_id: int, memories: dict[str, Memory]) -> None:

@@ -35,7 +35,8 @@ def memory_bulk(request: PageRequest) -> HttpResponse:
         count = len(memories_release(access=access, memory_ids=ids))
         messages.success(request, f"{count} let in. Your tools find them from now on.")
         return redirect(back)
-    rows = list(Memory.objects.any_status(access).filter(id__in=ids).select_for_update().order_by("-created_at"))
+    locked = Memory.objects.any_status(access).filter(id__in=ids).select_for_update().order_by("id")
+    rows = sorted(locked, key=lambda memory: memory.created_at, reverse=True)
     if action in {"pin", "unpin"}:
         for memory in rows:
             if memory.status == Memory.Status.ACTIVE:

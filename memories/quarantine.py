@@ -25,6 +25,7 @@ def memories_release(*, access: Access, memory_ids: Sequence[str]) -> list[str]:
     rows = list(
         Memory.objects.any_status(access)
         .filter(id__in=memory_ids, status=Memory.Status.QUARANTINED)
+        .order_by("id")
         .select_for_update()
     )
     ids = [memory.id for memory in rows]

@@ -201,6 +201,16 @@ def version_keep(*, access: Access, memory: Memory) -> None:
     ])  # fmt: skip
 
 
+def memories_hold(access: Access, memories: Sequence[Memory]) -> None:
+    """Keep others from changing several memories until the transaction ends.
+
+    They are locked by id, as by everybody who locks several, so that no two writers wait for each other.
+    """
+    if len(memories) > 1:
+        rows = Memory.objects.any_status(Access.system(access.space_id)).filter(id__in=[one.id for one in memories])
+        list(rows.order_by("id").select_for_update().values_list("id"))
+
+
 def superseded_by(access: Access, ids: Collection[str]) -> list[Memory]:
     """Return the memories that were merged into any of these, directly or not."""
     found: dict[str, Memory] = {}
@@ -222,6 +232,7 @@ def memories_delete(
     keyed digest of each text that they had stays, so that extraction and dreams do not bring it back. Raises Forbidden
     for a memory that the access may not change.
     """
+    memories_hold(access, memories)
     found = derived_from(access, [memory.id for memory in memories])
     if derived == "delete":
         memories = [*memories, *found]
@@ -243,7 +254,7 @@ def tombstones_put(access: Access, texts: Iterable[str]) -> None:
     """Keep the keyed digests of deleted texts."""
     digests = {content_digest(access.space_id, text) for text in texts}
     Tombstone.objects.bulk_create(
-        [Tombstone(space_id=access.space_id, digest=digest) for digest in digests], ignore_conflicts=True
+        [Tombstone(space_id=access.space_id, digest=digest) for digest in sorted(digests)], ignore_conflicts=True
     )
 
 

@@ -13,7 +13,7 @@ from api.errors import ApiError, MemoryNotFound
 from api.idempotency import idempotent
 from api.pagination import cursor_decode, cursor_encode, next_link
 from api.schemas import parse
-from api.views import ApiView, etag, if_match
+from api.views import ApiView, etag, if_match, none_match
 from events.services import event_record
 from memories.embeddings import embeddings_of
 from memories.filters import filtered
@@ -120,7 +120,7 @@ class MemoryView(ApiView):
             raise MemoryNotFound()
         event_record(access=self.access, type="memory.read", object_kind="memory", object_ids=[memory.id])
         tags = etag(memory.version)
-        if tags["ETag"] in request.headers.get("If-None-Match", ""):
+        if none_match(request, memory.version):
             return Response(status=304, headers=tags)
         return Response(present(self.access, [memory], params)[0], headers=tags)
 

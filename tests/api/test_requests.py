@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from django.db import OperationalError
 from django.test import Client, RequestFactory
+from pytest_django import Settings
 
 from api.body import body_given
 from api.pagination import cursor_encode
@@ -81,6 +82,37 @@ def test_a_request_for_another_host_gets_the_envelope(path: str) -> None:
 
     assert response.status_code in {200, 401, 404, 422}
     assert "<html" not in response.content.decode()
+
+
+@pytest.mark.parametrize("path", ["/v1/health", "/v1/memories", "/v1/openapi.json", "/v1/docs", "/v1/nothing", "/mcp"])
+def test_only_the_hosts_that_the_operator_names_are_answered(people: People, settings: Settings, path: str) -> None:
+    settings.ALLOWED_HOSTS = ["memory.example.com"]
+
+    strange, own = (people.api().get(path, headers={"Host": host}) for host in ("evil.example", "memory.example.com"))
+
+    assert strange.status_code in {400, 422}
+    assert own.status_code in {200, 404, 405}
+
+
+def test_an_answer_without_body_has_no_length(people: People) -> None:
+    path = f"/v1/memories/{people.api().created()['id']}"
+
+    same = [people.api().get(path, headers={"If-None-Match": tags}) for tags in ('"1"', '"0", W/"1"', "*")]
+    other = people.api().get(path, headers={"If-None-Match": '"11"'})
+    gone = people.api().delete(path)
+
+    assert [answer.status_code for answer in [*same, other, gone]] == [304, 304, 304, 200, 204]
+    assert not any("Content-Length" in answer.headers for answer in [*same, gone])
+    assert other.headers["Content-Length"] == str(len(other.content))
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/memories/", "/mcp/x"])
+def test_an_unknown_address_is_answered_like_any_other(path: str) -> None:
+    response = Client().get(path)
+
+    assert (response.status_code, response.json()["error"]) == (404, "not_found")
+    assert response.headers["Content-Length"] == str(len(response.content))
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize(

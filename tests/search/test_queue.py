@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
+from threading import Thread
 from unittest import mock
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.utils import timezone
 
 from accounts.access import Access, space_transaction
@@ -16,7 +18,7 @@ from memories.embeddings import embeddings_of
 from memories.index_models import EmbeddingPending
 from memories.indexing import index_memories
 from memories.models import Memory
-from memories.services import memory_change
+from memories.services import memory_change, memory_locked
 from tests.factories import People
 from tests.search.support import embed_everything, found, search, store
 
@@ -87,6 +89,40 @@ def test_a_text_that_changes_while_it_is_embedded_is_not_stored(people: People) 
     assert EmbeddingPending.objects.count() == 1
     embed_everything()
     assert vectors(access) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_stores_vectors_and_whoever_changes_the_memory_take_turns(people: People) -> None:
+    access = people.access()
+    memory = store(access, "My cat sleeps all day")[0]
+    claims = embeddings._claim(access.space_id, 1)
+
+    def embed() -> None:
+        embeddings.embed_claims(claims, provider_for("bge-small-en-v1.5"))
+        connections.close_all()
+
+    worker = Thread(target=embed)
+    with space_transaction(access):
+        held = memory_locked(access=access, memory_id=memory.id)
+        worker.start()
+        eventually_waits()
+        memory_change(access=access, memory=held, changes={"pinned": True})
+    worker.join()
+
+    assert vectors(access) == 1
+    assert not EmbeddingPending.objects.exists()
+
+
+def eventually_waits() -> None:
+    """Return when somebody waits for this transaction."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
+    for _ in range(1_000):
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    pytest.fail("nobody waits")
 
 
 def test_a_memory_that_is_deleted_while_it_is_embedded_leaves_nothing(people: People) -> None:
