@@ -1,6 +1,6 @@
 """What every page of the dashboard shares: who may open it, the transaction it runs in, and its errors in words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Protocol, cast
 from urllib.parse import urlencode
@@ -23,7 +23,8 @@ from accounts.index import index_for
 from accounts.models import Membership, User
 from accounts.permissions import ROLE_ACTIONS
 from accounts.sessions import session_access
-from api.errors import ApiError, NotFound
+from api.errors import ApiError, Invalid, NotFound
+from api.text import text_problem
 
 PAGE_ACTIONS: dict[str, str] = {}  # name of the view function -> action of ROLE_ACTIONS, for the permission matrix
 
@@ -72,6 +73,7 @@ def page(action: str, *, atomic: bool = True) -> Callable[[PageView], Callable[.
             page_request = cast(PageRequest, request)
             page_request.may = ROLE_ACTIONS[access.role]
             try:
+                text_check(request, kwargs)
                 # Times are shown and read in the space's own zone.
                 with timezone.override(page_request.membership.space.timezone):
                     if not atomic:
@@ -85,6 +87,16 @@ def page(action: str, *, atomic: bool = True) -> Callable[[PageView], Callable[.
         return guarded
 
     return decorate
+
+
+def text_check(request: HttpRequest, parts: Mapping[str, Any]) -> None:
+    """Raise NotFound for a part of the address, Invalid for a value of query or form, that the database cannot hold."""
+    if any(text_problem(str(part)) for part in parts.values()):
+        raise NotFound()
+    for query in (request.GET, request.POST):
+        for _, values in query.lists():
+            if problem := next(filter(None, map(text_problem, values)), None):
+                raise Invalid(f"A value that was sent cannot be kept. {problem}")
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:

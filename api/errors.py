@@ -186,11 +186,11 @@ def error_from(exception: Exception) -> ApiError:
     if isinstance(exception, SuspiciousOperation):  # such as more parameters than the framework reads
         return Invalid("The request is not one that this service reads.")
     # The traceback holds no values; the exception's text may quote a row, so only its type is written.
-    logger.error("unhandled %s", type(exception).__name__, exc_info=_without_text(exception))
+    logger.error("unhandled %s", type(exception).__name__, exc_info=without_text(exception))
     return ApiError()
 
 
-def _without_text(exception: Exception) -> tuple[type[Exception], Exception, Any]:
+def without_text(exception: BaseException) -> tuple[type[Exception], Exception, Any]:
     """Return exc_info whose message is the exception's type alone."""
     return (RuntimeError, RuntimeError(type(exception).__qualname__), exception.__traceback__)
 

@@ -4,7 +4,6 @@ import sys
 
 from django.conf import settings
 from django.contrib import admin
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import include, path
@@ -12,7 +11,7 @@ from django.views.defaults import bad_request
 from django.views.generic import RedirectView
 
 from accounts.social import social_urls
-from api.errors import ApiError, Invalid, NotFound, Unavailable, api_request, error_response
+from api.errors import ApiError, Invalid, NotFound, api_request, error_from, error_response
 from config import health
 from mcpserver.pages import ConnectView
 from mcpserver.transport import mcp
@@ -49,9 +48,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse | Json
 
 
 def failed(request: HttpRequest) -> HttpResponse | JsonResponse:
-    """Answer a failure that no view has met; that the database is away is one of the service for a while only."""
-    away = isinstance(sys.exception(), OperationalError | InterfaceError)
-    error = Unavailable() if away else ApiError()
+    """Answer a failure that no view has met, and log it; that the database is away is one for a while only."""
+    exception = sys.exception()
+    error = error_from(exception) if isinstance(exception, Exception) else ApiError()
     if api_request(request):
         return error_response(error)
     page = render(request, "500.html", {"version": settings.VERSION}, status=error.status)

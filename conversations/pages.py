@@ -28,7 +28,7 @@ SPEAKERS = {"user": "You", "assistant": "The assistant", "system": "Instructions
 @page("read")
 def conversation_list(request: PageRequest) -> HttpResponse:
     """List the conversations, newest first, of one model or of all."""
-    access, model = request.access, request.GET.get("model", "").replace("\x00", "")[:100]
+    access, model = request.access, request.GET.get("model", "")[:100]
     rows = Conversation.objects.visible_to(access).defer("messages")
     newest = rows.order_by("-created_at", "-id")[:MODELS_FROM].values_list("model", flat=True)
     models = sorted({*newest, model} - {""})
@@ -56,7 +56,7 @@ def conversation_list(request: PageRequest) -> HttpResponse:
 def conversation_detail(request: PageRequest, conversation_id: str) -> HttpResponse:
     """Show one conversation turn by turn, each with the memories that were taken from it."""
     access = request.access
-    conversation = conversation_get(access, conversation_id[:21].replace("\x00", ""))
+    conversation = conversation_get(access, conversation_id[:21])
     number = request.GET.get("from", "")
     start = min(int(number), conversation.message_count) - 1 if number.isdecimal() and 0 < len(number) < 6 else 0
     start = max(0, start - start % TURNS)
@@ -96,7 +96,7 @@ def remembered(access: Access, conversation: Conversation) -> tuple[dict[int, li
 def conversation_remove(request: PageRequest, conversation_id: str) -> HttpResponse:
     """Ask, then delete a conversation, alone or with the memories that were taken from it."""
     access = request.access
-    conversation = conversation_get(access, conversation_id[:21].replace("\x00", ""))
+    conversation = conversation_get(access, conversation_id[:21])
     taken = extracted_from(access, conversation.id)
     if request.POST.get("delete") in {"alone", "all"}:
         everything = request.POST["delete"] == "all"

@@ -41,7 +41,7 @@ class Filter:
     @classmethod
     def read(cls, query: QueryDict) -> "Filter":
         """Return the filter of a query string."""
-        return cls(**{name: query.get(name, "").strip().replace("\x00", "")[:200] for name in cls.__slots__})
+        return cls(**{name: query.get(name, "").strip()[:200] for name in cls.__slots__})
 
     def url(self, path: str = "/events", **changes: str) -> str:
         """Return an address with some parts changed."""

@@ -69,9 +69,6 @@ class Listing:
         for name, values in allowed.items():
             if getattr(listing, name) not in values:
                 raise Invalid(f"There is no such {name}. Go back to the memories and choose again.")
-        texts = [listing.q, listing.tool, *listing.tags, listing.subject, listing.namespace, listing.cursor]
-        if any("\x00" in text for text in texts):
-            raise Invalid("The address is damaged. Go back to the memories and choose again.")
         return listing
 
     def url(self, **changes: Any) -> str:

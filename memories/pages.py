@@ -99,7 +99,7 @@ def days(memories: list[dict[str, Any]]) -> list[tuple[Any, list[dict[str, Any]]
 def memory_shown(access: Access, memory_id: str) -> Memory:
     """Return a memory that a page may show, a waiting one too. Raises MemoryNotFound."""
     rows = Memory.objects.any_status(access).exclude(status=Memory.Status.SUPERSEDED).unexpired()
-    memory = rows.filter(id=memory_id[:20].replace("\x00", "")).first()
+    memory = rows.filter(id=memory_id[:20]).first()
     if memory is None:
         raise MemoryNotFound()
     return memory

@@ -16,8 +16,8 @@ NEWEST = 240  # as many as a picture can show
 @page("read")
 def memory_map(request: PageRequest) -> HttpResponse:
     """Draw the newest memories by topic; `tag` or `subject` narrows it to one topic and what meets it."""
-    tag = request.GET.get("tag", "").replace("\x00", "")
-    subject = request.GET.get("subject", "").replace("\x00", "")
+    tag = request.GET.get("tag", "")
+    subject = request.GET.get("subject", "")
     rows = Memory.objects.visible_to(request.access)
     if tag:
         rows = rows.filter(tags__contains=[tag])

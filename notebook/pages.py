@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.pageviews import PageRequest, page
+from api.body import json_decode
 from api.errors import ApiError, Conflict, Invalid, NotFound
 from api.schemas import parse
 from notebook.journal import entry_delete, entry_get, entry_locked, journal_list
@@ -150,7 +151,7 @@ def cell(value: Any) -> str:
 
 def record_shown(request: PageRequest, record_id: str) -> Record:
     """Return a record by its id alone. Raises NotFound."""
-    rows = Record.objects.visible_to(request.access).filter(id=record_id[:20].replace("\x00", ""))
+    rows = Record.objects.visible_to(request.access).filter(id=record_id[:20])
     row: Record | None = rows.first()
     if row is None:
         raise NotFound()
@@ -183,9 +184,9 @@ def record(request: PageRequest, record_id: str) -> HttpResponse:
 def record_changes(request: PageRequest, row: Record, text: str) -> dict[str, Any]:
     """Return the body of the update that a form asks for; a field that is gone from the text is removed."""
     try:
-        data = json.loads(text)
-    except ValueError as error:
-        raise Invalid(f"The data is no valid JSON: {error}.") from None
+        data = json_decode(text.encode())
+    except Invalid:
+        raise Invalid("The data is no valid JSON, or is nested too deeply.") from None
     if not isinstance(data, dict):
         raise Invalid("The data must be a JSON object, in braces.")
     version = request.POST.get("version", "")
@@ -214,7 +215,7 @@ def record_remove(request: PageRequest, record_id: str) -> HttpResponse:
 @page("read")
 def kv(request: PageRequest) -> HttpResponse:
     """List the namespaces, and the values of the one that was chosen."""
-    ns = request.GET.get("ns", "").replace("\x00", "")
+    ns = request.GET.get("ns", "")
     values = KeyValue.objects.visible_to(request.access).filter(ns=ns, deleted=False).order_by("key")[:KEYS]
     context = {"namespaces": namespaces_list(access=request.access), "ns": ns, "values": values if ns else []}
     return render(request, "notebook/kv.html", context)
@@ -247,9 +248,11 @@ def kv_edit(request: PageRequest) -> HttpResponse:
 def kv_body(request: PageRequest, ns: str, key: str, text: str) -> dict[str, Any]:
     """Return the arguments of kv_set that a form asks for."""
     try:
-        value = json.loads(text)
-    except ValueError:
-        raise Invalid('The value is no valid JSON. Text goes in quotation marks, like "this".') from None
+        value = json_decode(text.encode())
+    except Invalid:
+        raise Invalid(
+            'The value is no valid JSON, or is nested too deeply. Text goes in quotation marks, like "this".'
+        ) from None
     version = request.POST.get("version", "")
     known = version.isdecimal() and 0 < len(version) < 18
     return {"ns": ns, "key": key, "value": value} | ({"expected_version": int(version)} if known else {})

@@ -73,7 +73,7 @@ def test_long_conversation_is_read_in_parts(team: Team) -> None:
     assert numbers("") == (0, 99, ["101"])
     assert numbers("?from=101") == (100, 199, ["1", "201"])
     assert numbers("?from=99999") == (200, 249, ["101"])
-    for nonsense in ("?from=-3", "?from=x", "?from=0", "?from=%00"):
+    for nonsense in ("?from=-3", "?from=x", "?from=0"):
         assert numbers(nonsense)[0] == 0
 
 
