@@ -127,6 +127,7 @@ class Connection:
 
 
 Call = Callable[[Connection], tuple[int, bytes]]
+HttpCall = tuple[str, str, Any]
 
 
 def calls(ids: list[str]) -> dict[str, Call]:
@@ -191,8 +192,8 @@ def load(port: int, key: str, call: Call, connections: int, seconds: float) -> t
     return len(taken), percentile(taken, 0.5) * 1000, time.perf_counter() - started
 
 
-def statements(key: str, call: tuple[str, str, Any], marker: str) -> list[tuple[str, Any]]:
-    """Give the SQL that one request runs, captured in this process."""
+def statements(key: str, warm: HttpCall, call: HttpCall) -> tuple[list[tuple[str, Any]], Any]:
+    """Give the SQL that one request runs, captured in this process after another like it, and its answer."""
     from django.db import connection
     from django.test import Client
 
@@ -202,15 +203,18 @@ def statements(key: str, call: tuple[str, str, Any], marker: str) -> list[tuple[
         found.append((sql, params))
         return execute(sql, params, many, context)
 
-    method, path, body = call
     client = Client(headers={"Authorization": f"Bearer {key}", "Host": "localhost"})
-    data = json.dumps(body) if body is not None else ""
-    client.generic(method, path, data, content_type="application/json")
-    with connection.execute_wrapper(note):
+
+    def send(method: str, path: str, body: Any) -> Any:
+        data = json.dumps(body) if body is not None else ""
         response = client.generic(method, path, data, content_type="application/json")
-    assert response.status_code < 300, response.content
-    made = response.json().get("id", "") if marker else ""
-    return [(sql, replaced(params, made, marker)) for sql, params in found if "SAVEPOINT" not in sql]
+        assert response.status_code < 300, response.content
+        return response.json() if response.content else None
+
+    send(*warm)
+    with connection.execute_wrapper(note):
+        answer = send(*call)
+    return [(sql, params) for sql, params in found if "SAVEPOINT" not in sql], answer
 
 
 def replaced(value: Any, old: str, new: str) -> Any:
@@ -232,25 +236,33 @@ def floor(key: str, ids: list[str], rounds: int = 400) -> dict[str, tuple[float,
     info = connections["default"].get_connection_params()
     wanted = ("host", "dbname", "user", "port", "password", "options")
     info = {name: value for name, value in info.items() if name in wanted}
-    operations: dict[str, tuple[tuple[str, str, Any], str]] = {
-        "get": (("GET", f"/v1/memories/{ids[0]}", None), ""),
-        "list": (("GET", "/v1/memories", None), ""),
-        "create": (("POST", "/v1/memories", BODY | {"content": "The user paints a kettle"}), "<id>"),
-        "search": (("POST", "/v1/memories/search", {"q": "paint kettle", "mode": "keyword"}), ""),
+    paths = [f"/v1/memories/{memory_id}" for memory_id in ids[:6]]
+    question = {"q": "paint kettle", "mode": "keyword"}
+    created = BODY | {"content": "The user paints a kettle"}
+    operations: dict[str, tuple[HttpCall, HttpCall]] = {
+        "get": (("GET", paths[0], None), ("GET", paths[0], None)),
+        "list": (("GET", "/v1/memories", None), ("GET", "/v1/memories", None)),
+        "create": (("POST", "/v1/memories", created), ("POST", "/v1/memories", created)),
+        "put": (("PUT", paths[1], {"content": "The user paints"}), ("PUT", paths[2], {"content": "The user paints"})),
+        "search": (("POST", "/v1/memories/search", question), ("POST", "/v1/memories/search", question)),
+        "delete": (("DELETE", paths[3], None), ("DELETE", paths[4], None)),
     }
     found = {}
     with psycopg.connect(**info, autocommit=True) as connection:
-        for name, (call, marker) in operations.items():
-            queries = statements(key, call, marker)
+        for name, (warm, call) in operations.items():
+            queries, answer = statements(key, warm, call)
+            # A create makes another memory each time; what changes one is undone, so that it can change again.
+            old = {"create": (answer or {}).get("id", ""), "put": ids[2], "delete": ids[4]}.get(name, "")
             taken = []
             before = 0.0
             for number in range(rounds + 20):
                 if number == 20:
                     before, taken = time.process_time(), []
+                new = f"mem_{number:016d}" if name == "create" else ids[5]
                 started = time.perf_counter()
-                with connection.transaction(), connection.cursor() as cursor:
+                with connection.transaction(force_rollback=name in {"put", "delete"}), connection.cursor() as cursor:
                     for sql, params in queries:
-                        cursor.execute(sql, replaced(params, marker, f"mem_{number:016d}"))
+                        cursor.execute(sql, replaced(params, old, new))
                         if cursor.description:
                             cursor.fetchall()
                 taken.append(time.perf_counter() - started)
@@ -272,7 +284,7 @@ def main() -> None:
             access = space_new(f"api-{size}")
             ids, key = fill(access, size), key_new(access)
             floors = floor(key, ids)
-            for name, call in calls(ids).items():
+            for name, call in calls(ids[6:]).items():  # the first few are the floor's
                 load(port, key, call, 8, min(1.0, options.seconds))  # every thread of the server has its connection
                 for connections in map(int, options.connections.split(",")):
                     before = processor_seconds(process)
