@@ -7,7 +7,6 @@ from api.idempotency import answers_forget
 from dreams.models import DreamChange, DreamRun, DreamSuggestion
 from dreams.runs import run_move
 from events.services import event_record
-from memories.derived import FLAG
 from memories.history import columns_of
 from memories.models import Memory, MemoryVersion
 from memories.representation import memory_present
@@ -56,17 +55,16 @@ def _restore(access: Access, change: DreamChange, id: str) -> str | None:
 
 
 def _changed_since(memory: Memory, version: int) -> bool:
-    """Return whether somebody changed a fact after this version; the mark that its evidence is gone is no change."""
+    """Return whether somebody changed a fact after this version; that its evidence was deleted is no change."""
     if memory.version == version:
         return False
     rows = MemoryVersion.objects.visible_to(Access.system(memory.space_id))
     kept = rows.filter(memory_id=memory.id, version=version).first()
-    return kept is None or _unmarked(kept.fields) != _unmarked(memory_present(memory, full=True))
+    return kept is None or _written(kept.fields) != _written(memory_present(memory, full=True))
 
 
-def _unmarked(fields: dict[str, Any]) -> dict[str, Any]:
-    columns = columns_of(fields) | {"status": fields["status"]}
-    return columns | {"metadata": {name: value for name, value in columns["metadata"].items() if name != FLAG}}
+def _written(fields: dict[str, Any]) -> dict[str, Any]:
+    return columns_of(fields) | {"status": fields["status"]}
 
 
 def _remove(access: Access, memory: Memory) -> str | None:

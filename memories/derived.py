@@ -5,9 +5,6 @@ from collections.abc import Collection, Sequence
 from accounts.access import Access
 from memories.models import FROM_DREAM, Memory
 
-EVIDENCE = "evidence"  # the ids that a derived memory's metadata names
-FLAG = "evidence_deleted"  # says that some of them are no longer there
-
 
 def derived_from(access: Access, ids: Collection[str]) -> Sequence[Memory]:
     """Return the memories that were derived from any of these, directly or not, whoever may see them; locked."""

@@ -137,6 +137,9 @@ class Memory(models.Model):
         help_text="Stored by remember and unchanged since: a unique index keeps one active row for each such fact.",
     )  # fmt: skip
     superseded_by = models.CharField(max_length=20, null=True, help_text="The fact that this one was merged into.")
+    evidence_deleted = models.BooleanField(
+        default=False, db_default=False, help_text="Some of what a dream derived it from was deleted."
+    )
     dreamed_at = models.DateTimeField(null=True, help_text="When a dream last changed it.")
 
     objects: ClassVar[MemoryQuerySet] = MemoryQuerySet.as_manager()  # type: ignore[assignment]

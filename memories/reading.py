@@ -15,7 +15,8 @@ from memories.models import Memory, MemoryVersion
 
 WORD = re.compile(r"\w+", re.UNICODE)
 READS = ("memory.read", "memory.listed", "memory.searched", "memory.recalled", "memory.exported", "context.read")
-SHOWN_FIELDS = ("content", "type", "subject", "tier", "tags", "namespace", "pinned", "expires_at", "metadata")
+SHOWN_FIELDS = ("content", "type", "subject", "tier", "tags", "namespace", "pinned", "expires_at", "metadata",
+                "evidence_deleted")  # fmt: skip
 
 
 def marked(text: str, query: str) -> SafeString:

@@ -7,7 +7,7 @@ from memories.models import Memory
 
 EXTENSION = (
     "tier", "subject", "origin", "pinned", "source_ref", "status", "channel", "version", "recall_count",
-    "last_recalled_at",
+    "last_recalled_at", "evidence_deleted",
 )  # fmt: skip
 
 

@@ -86,6 +86,7 @@ class MemoryImport(MemoryCreate):
     """One record of an export file: a create with the id, times and state that it had."""
 
     id: Any = None
+    evidence_deleted: bool = False
     created_at: Timestamp | None = None
     updated_at: Timestamp | None = None
 

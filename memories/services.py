@@ -12,7 +12,7 @@ from api import clock
 from api.errors import Forbidden, Invalid, MemoryNotFound
 from api.idempotency import answers_forget
 from events.services import event_record
-from memories.derived import FLAG, derived_from
+from memories.derived import derived_from
 from memories.indexing import index_memories
 from memories.models import Memory, MemoryVersion, Tombstone, content_digest
 from memories.quota import quota_take
@@ -70,6 +70,7 @@ def memory_build(*, access: Access, data: MemoryCreate) -> Memory:
         created_at=now, updated_at=now, channel=access.channel,
         apikey_id=int(access.actor_id) if access.actor_kind == "key" else None,
         status=Memory.Status.QUARANTINED if access.quarantine else Memory.Status.ACTIVE,
+        evidence_deleted=isinstance(data, MemoryImport) and data.evidence_deleted,
         **values,
     )  # fmt: skip
 
@@ -228,7 +229,7 @@ def memories_delete(
 ) -> None:
     """Delete memories for good: rows, versions, vectors, search entries, stored answers, what was merged into them.
 
-    What dreams derived from them is deleted as well, or flagged: its metadata then says that evidence was deleted. A
+    What dreams derived from them is deleted as well, or flagged as evidence_deleted. A
     keyed digest of each text that they had stays, so that extraction and dreams do not bring it back. Raises Forbidden
     for a memory that the access may not change.
     """
@@ -239,7 +240,7 @@ def memories_delete(
     for memory in memories:
         writable(access, memory)
     for memory in found if derived == "flag" else []:
-        memory_apply(access=access, memory=memory, changes={"metadata": memory.metadata | {FLAG: True}})
+        memory_apply(access=access, memory=memory, changes={"evidence_deleted": True})
     memories = [*memories, *superseded_by(access, [memory.id for memory in memories])]
     ids = [memory.id for memory in memories]
     versions = MemoryVersion.objects.visible_to(Access.system(access.space_id)).filter(memory_id__in=ids)

@@ -51,6 +51,7 @@ EXTENSION: dict[str, Any] = {
     "version": {"type": "integer", "minimum": 1},
     "recall_count": COUNT,
     "last_recalled_at": OPTIONAL_TIME,
+    "evidence_deleted": FLAG,
 }
 MEMORY: dict[str, Any] = {
     "id": ID,

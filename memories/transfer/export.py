@@ -23,7 +23,10 @@ ROWS = 500
 # Columns beyond OMP that an import brings back; what has its default is left out of the file.
 EXTENSION: dict[str, Any] = {
     name: ImportRecord.model_fields[name].default
-    for name in ("tier", "subject", "origin", "pinned", "source_ref", "version", "recall_count", "last_recalled_at")
+    for name in (
+        "tier", "subject", "origin", "pinned", "source_ref", "version", "recall_count", "last_recalled_at",
+        "evidence_deleted",
+    )  # fmt: skip
 }
 
 

@@ -32,7 +32,8 @@ CHUNK_CHARS = 4_000_000  # of conversations, which are much longer than memories
 MAX_ERRORS = 100_000
 OMP_ID = re.compile(r"mem_[a-z0-9]{16}")
 LOCK = int.from_bytes(hashlib.sha256(b"import").digest()[:4], signed=True)
-WRITTEN = (*VERSIONED, "created_at", "updated_at", "version", "recall_count", "last_recalled_at", "status")
+WRITTEN = (*VERSIONED, "created_at", "updated_at", "version", "recall_count", "last_recalled_at", "status",
+           "evidence_deleted")  # fmt: skip
 
 
 @dataclass(slots=True)

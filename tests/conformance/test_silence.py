@@ -19,7 +19,7 @@ EXTENSION = {"tier": "scratch", "subject": "Olga", "origin": "user", "pinned": T
 FULL = [
     "id", "content", "type", "source", "tags", "namespace", "created_at", "updated_at", "expires_at", "metadata",
     "tier", "subject", "origin", "pinned", "source_ref", "status", "channel", "version", "recall_count",
-    "last_recalled_at",
+    "last_recalled_at", "evidence_deleted",
 ]  # fmt: skip
 
 

@@ -85,6 +85,14 @@ def test_recalling_a_fact_is_no_change(night: Night, owner: Access) -> None:
     assert undo(owner)["skipped"] == []
 
 
+def test_that_evidence_was_deleted_is_no_change(night: Night, owner: Access) -> None:
+    ids = dreamt(night)
+    night.people.api().delete(f"/v1/memories/{ids['keep']}")
+    assert night.fact(ids["add"]).evidence_deleted
+    assert ids["add"] not in {skipped["id"] for skipped in undo(owner)["skipped"]}
+    assert not Memory.objects.filter(id=ids["add"]).exists()
+
+
 def test_only_the_owner_undoes(people: People, night: Night) -> None:
     dreamt(night)
     for kind in ("owner", "member", "read"):

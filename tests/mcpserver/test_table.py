@@ -83,6 +83,7 @@ MEMORY = [
     "version",
     "recall_count",
     "last_recalled_at",
+    "evidence_deleted",
     "text",
 ]
 ACTION = [

@@ -28,8 +28,8 @@ def family(people: People) -> tuple[Memory, Memory, Memory, Memory]:
 def left(people: People) -> dict[str, bool]:
     """Return the texts that are there, and whether each is flagged."""
     with space_transaction(people.access()):
-        rows = Memory.objects.visible_to(people.access()).values_list("content", "metadata")
-        return {content: "evidence_deleted" in metadata for content, metadata in rows}
+        rows = Memory.objects.visible_to(people.access()).values_list("content", "evidence_deleted")
+        return dict(rows)
 
 
 def browser(people: People) -> Client:
@@ -100,6 +100,66 @@ def test_a_key_that_may_not_change_what_was_derived_deletes_nothing(people: Peop
 
     assert answer.status_code == 403
     assert left(people) == {"Bound": False, "Derived": False}
+
+
+OWN = {f"own{number}": number for number in range(9)}
+
+
+def flagged(people: People) -> dict[str, Any]:
+    """Return, whole, a derived fact of ten keys of metadata, some of whose evidence was deleted."""
+    access = people.access()
+    base = memory_make(access, content="The user bought running shoes")
+    fact = memory_make(access, content="The user runs", source_ref="dream_1", metadata={"evidence": [base.id], **OWN})
+    by_rest(people, base, "")
+    found: dict[str, Any] = people.api().get(f"/v1/memories/{fact.id}", view="full").json()
+    assert (found["evidence_deleted"], len(found["metadata"])) == (True, 10)
+    return found
+
+
+@pytest.mark.parametrize("format", ["json", "ndjson"])
+def test_a_flagged_fact_with_all_its_metadata_is_exported_and_imported(people: People, format: str) -> None:
+    fact = flagged(people)
+    file = b"".join(people.api().get("/v1/export", format=format).streaming_content)
+    type = "application/json" if format == "json" else "application/x-ndjson"
+
+    answer = people.api("outsider").post("/v1/import", file, content_type=type)
+
+    assert (answer.json()["imported"], answer.json()["errors"]) == (1, [])
+    theirs = people.api("outsider").get(f"/v1/memories/{fact['id']}", view="full").json()
+    same = ("content", "metadata", "evidence_deleted", "source_ref")
+    assert {name: theirs[name] for name in same} == {name: fact[name] for name in same}
+
+
+def test_a_flagged_fact_takes_its_own_metadata_and_keeps_the_flag(people: People) -> None:
+    fact = flagged(people)
+
+    answer = people.api().patch(
+        f"/v1/memories/{fact['id']}",
+        {"metadata": fact["metadata"], "pinned": True, "evidence_deleted": False},
+        view="full",
+    )
+
+    assert answer.status_code == 200
+    assert (answer.json()["metadata"], answer.json()["evidence_deleted"]) == (fact["metadata"], True)
+
+
+def test_a_flagged_fact_is_put_back_as_it_was(people: People) -> None:
+    fact = flagged(people)
+    client = browser(people)
+    assert "Some of what it was derived from was deleted." in client.get(f"/memories/{fact['id']}").content.decode()
+    gone = client.post("/memories/bulk", {"action": "delete", "confirmed": "yes", "id": [fact["id"]]})
+    assert left(people) == {}
+
+    assert client.post("/memories/put-back", {"receipt": gone.context["receipt"]}).status_code == 302
+
+    back = people.api().get(f"/v1/memories/{fact['id']}", view="full").json()
+    assert (back["metadata"], back["evidence_deleted"]) == (fact["metadata"], True)
+
+
+def test_nobody_flags_a_fact_by_writing_it(people: People) -> None:
+    made = people.api().created(evidence_deleted=True)
+
+    assert people.api().get(f"/v1/memories/{made['id']}", view="full").json()["evidence_deleted"] is False
 
 
 def test_an_unknown_wish_is_refused(people: People) -> None:

@@ -41,6 +41,7 @@ FIELDS = {
 EXTENSIONS = {
     "tier": st.sampled_from(["core", "long", "scratch"]), "pinned": st.booleans(), "subject": NAMES,
     "version": st.integers(1, 9), "recall_count": st.integers(0, 9), "last_recalled_at": TIMES,
+    "evidence_deleted": st.booleans(),
 }  # fmt: skip
 RECORDS = st.fixed_dictionaries(FIELDS | {"created_at": TIMES, "updated_at": TIMES}, optional={"id": IDS})
 
