@@ -24,9 +24,16 @@ ROWS = 500
 EXTENSION: dict[str, Any] = {
     name: ImportRecord.model_fields[name].default
     for name in (
-        "tier", "subject", "origin", "pinned", "source_ref", "version", "recall_count", "last_recalled_at",
+        "tier",
+        "subject",
+        "origin",
+        "pinned",
+        "source_ref",
+        "version",
+        "recall_count",
+        "last_recalled_at",
         "evidence_deleted",
-    )  # fmt: skip
+    )
 }
 
 
