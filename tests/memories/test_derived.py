@@ -162,6 +162,34 @@ def test_nobody_flags_a_fact_by_writing_it(people: People) -> None:
     assert people.api().get(f"/v1/memories/{made['id']}", view="full").json()["evidence_deleted"] is False
 
 
+@pytest.mark.parametrize(
+    ("kind", "within", "without"),
+    [
+        ("namespace", {"namespace": "project:a"}, {"namespace": "project:b"}),
+        ("type", {"type": "semantic"}, {"type": "episodic"}),
+        ("tool", {"source": {"tool": "claude"}}, {"source": {"tool": "zed"}}),
+    ],
+)
+def test_what_a_key_may_not_see_it_flags_and_does_not_delete(
+    people: People, kind: str, within: dict[str, Any], without: dict[str, Any]
+) -> None:
+    access = people.access()
+    base = memory_make(access, content="Base", **within)
+    hidden = memory_make(
+        access, content="Hidden", source_ref="dream_1", metadata={"evidence": [base.id]}, **within | without
+    )
+    memory_make(access, content="Seen", source_ref="dream_2", metadata={"evidence": [hidden.id]}, **within)
+    api = people.api(kind)
+
+    answer = api.delete(f"/v1/memories/{base.id}", derived="delete", receipt="true")
+
+    assert answer.status_code == 200
+    assert hidden.id not in answer.content.decode()
+    assert left(people) == {"Hidden": True}
+    assert hidden.id not in api.get("/v1/events").content.decode()
+    assert hidden.id in people.api().get("/v1/events", type="memory.updated").content.decode()
+
+
 def test_an_unknown_wish_is_refused(people: People) -> None:
     base, *_ = family(people)
 
