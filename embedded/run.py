@@ -60,13 +60,13 @@ def _run(supervisor: Supervisor, folder: DataFolder) -> None:
         supervisor.add(_server_service(server), seconds=SECONDS_TO_START)
         server.furnish()
     say("Preparing the database and starting the web server and the workers (up to a minute) ...")
-    supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0"))
+    supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0", "--skip-checks"))
     if os.environ.get("OMP_ENV") == "production":
         supervisor.run_to_end(_command_service("Collecting the static files", "collectstatic", "--noinput", "-v", "0"))
     # Without a model words still find, so a failure is told and does not stop the start.
     prepared = supervisor.run_to_end(_command_service("Preparing the embedding model", "preparemodel", "--soft"))
     say(prepared.decode().strip())
-    account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap")))
+    account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap", "--skip-checks")))
     try:
         # The web server shares its port with siblings, so it would not notice that another program took it meanwhile.
         _check_port()
