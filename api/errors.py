@@ -9,6 +9,8 @@ from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions as drf
 from rest_framework.response import Response
 
+from config.logs import without_text
+
 logger = logging.getLogger(__name__)
 
 
@@ -188,11 +190,6 @@ def error_from(exception: Exception) -> ApiError:
     # The traceback holds no values; the exception's text may quote a row, so only its type is written.
     logger.error("unhandled %s", type(exception).__name__, exc_info=without_text(exception))
     return ApiError()
-
-
-def without_text(exception: BaseException) -> tuple[type[Exception], Exception, Any]:
-    """Return exc_info whose message is the exception's type alone."""
-    return (RuntimeError, RuntimeError(type(exception).__qualname__), exception.__traceback__)
 
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response:

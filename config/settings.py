@@ -477,7 +477,8 @@ LOGGING = {
             "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "filters": {"errors": {"()": "config.logs.ErrorsWithoutText"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["errors"]}},
     "root": {"handlers": ["console"], "level": env_choice("OMP_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING"))},
     "loggers": {
         "django.request": {"level": "CRITICAL"},  # api.middleware logs each request once, without its content

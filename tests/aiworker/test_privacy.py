@@ -16,6 +16,7 @@ from aiworker.sealing import LIFE_SECONDS, key_open, key_seal
 from api.errors import NoApiKey
 from config.celery import app
 from tests.aiworker.conftest import canned, found
+from tests.aiworker.failing import MARK, NAME
 from tests.aiworker.workers import celery_worker, job_now, wait_for
 from tests.factories import People
 
@@ -110,6 +111,20 @@ def test_marks_stay_where_they_belong(
     assert "jobs.run" in seen["worker's log"]
     assert {place for place, text in seen.items() for mark in MARKS if mark in text} == set()
     assert tables_with(TEXT_MARK) == tables_with(KEY_MARK) == set(), "the input went with the jobs"
+
+
+@pytest.mark.usefixtures("people")
+def test_a_task_that_fails_leaves_the_text_of_its_error_in_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    app.send_task(NAME, queue="ai")
+
+    with path.open("wb") as log, celery_worker("ai", log, tasks="tests.aiworker.failing"):
+        wait_for(lambda: f"Task {NAME}" in path.read_text() and "unexpected" in path.read_text(), "the task failed")
+
+    written = path.read_text()
+    assert "raised unexpected: IntegrityError" in written
+    assert "in fails" in written
+    assert MARK not in written + valkey_contents().decode(errors="replace")
 
 
 def test_a_sealed_key_opens_only_here_and_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

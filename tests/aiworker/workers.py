@@ -20,16 +20,17 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 
 @contextmanager
 def celery_worker(
-    queue: str, output: IO[bytes] | None = None, slots: int = 0, **env: str
+    queue: str, output: IO[bytes] | None = None, slots: int = 0, tasks: str = "", **env: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker on a queue in its own process group; it is killed with the block at the latest.
 
-    All its work is done in one process, by so many threads, without slots by none.
+    All its work is done in one process, by so many threads, without slots by none; `tasks` names a module with more.
     """
     command = [
         *(sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "--app", "config.celery:app", "worker"),
         *("--queues", queue, "--without-mingle", "--without-gossip", "--without-heartbeat"),
         *(("--pool", "threads", "--concurrency", str(slots)) if slots else ("--pool", "solo")),
+        *(("--include", tasks) if tasks else ()),
         *("--loglevel", "DEBUG" if output else "ERROR"),
     ]
     sink = output or subprocess.DEVNULL
