@@ -7,9 +7,13 @@ from typing import Any
 TASK = ("hostname", "id", "name", "description", "runtime")  # what is written of a task, beside its exception's type
 
 
+class Withheld(Exception):
+    """Stands in the log for an exception, by the name of its type."""
+
+
 def without_text(exception: BaseException) -> tuple[type[Exception], Exception, Any]:
     """Return exc_info whose message is the exception's type alone."""
-    return (RuntimeError, RuntimeError(type(exception).__qualname__), exception.__traceback__)
+    return (Withheld, Withheld(type(exception).__qualname__), exception.__traceback__)
 
 
 class ErrorsWithoutText(logging.Filter):
@@ -18,7 +22,7 @@ class ErrorsWithoutText(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Return True: the record is written, changed."""
         exception = record.exc_info[1] if record.exc_info else None
-        if exception is not None:
+        if exception is not None and not isinstance(exception, Withheld):
             record.exc_info, record.exc_text = without_text(exception), None
         if isinstance(record.args, tuple):
             record.args = tuple(
