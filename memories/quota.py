@@ -12,8 +12,18 @@ from memories.models import Memory
 KEPT_SECONDS = 600
 
 
+class QuotaFull(Forbidden):
+    """403: the space holds as many memories as it may; there is `room` for fewer than were to be added."""
+
+    def __init__(self, limit: int, room: int) -> None:
+        self.room = room
+        super().__init__(
+            f"The space is full: it may hold {limit} memories. Delete some, or ask the operator.", {"limit": limit}
+        )
+
+
 def quota_take(access: Access, adding: int) -> None:
-    """Count `adding` memories against the space's quota. Raises Forbidden when they do not fit.
+    """Count `adding` memories against the space's quota. Raises QuotaFull when they do not fit, and counts none.
 
     A running count in Redis keeps the database from counting on every write; it is only ever too high (deletes are
     not subtracted), and whenever it says no, the rows are counted. While Redis is away nothing is refused.
@@ -32,16 +42,14 @@ def quota_take(access: Access, adding: int) -> None:
     if not absent and known <= (settings.QUOTA_MEMORIES if kept is None else int(kept)):
         return
     held, limit = _counted(access.space_id)
-    count = held + adding
+    fits = held + adding <= limit
     writing = client().pipeline(transaction=False)
-    writing.set(key, count, ex=KEPT_SECONDS)
+    writing.set(key, held + adding if fits else held, ex=KEPT_SECONDS)
     if limit != settings.QUOTA_MEMORIES:
         writing.set(limit_key, limit, ex=2 * KEPT_SECONDS)
     breaker.call(writing.execute)
-    if count > limit:
-        raise Forbidden(
-            f"The space is full: it may hold {limit} memories. Delete some, or ask the operator.", {"limit": limit}
-        )
+    if not fits:
+        raise QuotaFull(limit, max(0, limit - held))
 
 
 def quota_forget(space_id: int) -> None:

@@ -66,6 +66,11 @@ class CoreRoom:
             )
         self.facts, self.characters = facts, characters
 
+    def admit(self, memory: Memory) -> None:
+        """Take the room of a new core fact: none yet for one that waits for the owner. Raises CoreFull."""
+        if memory.status == Memory.Status.ACTIVE:
+            self.take(memory.content)
+
     def replace(self, old: Memory, new: Memory) -> None:
         """Take the room that a fact needs in another one's place. Raises CoreFull when it is not there."""
         before = (self.facts, self.characters)
@@ -91,8 +96,7 @@ def core_admit(access: Access, memories: Collection[Memory]) -> None:
     if core:
         room = CoreRoom(access)
         for memory in core:
-            if memory.status == Memory.Status.ACTIVE:
-                room.take(memory.content)
+            room.admit(memory)
 
 
 def tier_changes(access: Access, memory: Memory, changes: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from events.services import event_record
 from memories.embeddings import embeddings_of
 from memories.filters import filtered
 from memories.models import Memory
+from memories.quota import QuotaFull
 from memories.representation import memory_present
 from memories.schemas import (
     DeleteParams,
@@ -160,24 +161,36 @@ class MemoriesBatchView(ApiView):
         """Create up to 500 memories; each one that fails says why and stops no other."""
         full = self.query(WriteParams).view == "full"
         results: list[dict[str, Any]] = []
-        built: list[Memory] = []
+        built: dict[int, Memory] = {}
         core: CoreRoom | None = None
         for index, item in enumerate(self.body(MemoryBatch).memories):
             try:
                 memory = memory_build(access=self.access, data=parse(MemoryCreate, item))
                 if memory.tier == Memory.Tier.CORE:
                     core = core or CoreRoom(self.access)
-                    core.take(memory.content)
-                built.append(memory)
-                results.append({"index": index, "status": 201, "memory": built[-1]})
+                    core.admit(memory)
+                built[index] = memory
+                results.append({})
             except ApiError as error:
                 results.append({"index": index, "status": error.status} | error.envelope())
-        if built:
-            memories_create(access=self.access, memories=built)
-        for result in results:
-            if "memory" in result:
-                result["memory"] = memory_present(result["memory"], full=full)
+        for index, failed in self._store(built).items():
+            results[index] = {"index": index, "status": failed.status} | failed.envelope()
+        for index, memory in built.items():
+            results[index] = {"index": index, "status": 201, "memory": memory_present(memory, full=full)}
         return Response({"results": results})
+
+    def _store(self, built: dict[int, Memory]) -> dict[int, QuotaFull]:
+        """Store the memories, of which those that the space has no room for are taken out and returned, the last."""
+        refused: dict[int, QuotaFull] = {}
+        while built:
+            try:
+                memories_create(access=self.access, memories=list(built.values()))
+                break
+            except QuotaFull as full:
+                for index in list(built)[full.room :]:
+                    refused[index] = full
+                    del built[index]
+        return refused
 
 
 def search_answer(access: Access, found: SearchResult, params: ViewParams, *, explain: bool) -> dict[str, Any]:

@@ -145,8 +145,8 @@ class _Chunk:
         if self.conflict == "duplicate":
             memory.id = memory_id_generate()
         if memory.id not in self.taken and memory.id not in self.new:
-            if memory.tier == Memory.Tier.CORE and memory.status == Memory.Status.ACTIVE:
-                self.core().take(memory.content)
+            if memory.tier == Memory.Tier.CORE:
+                self.core().admit(memory)
             self.new[memory.id] = memory
             self.outcome.imported += 1
         elif self.conflict == "skip":
@@ -168,7 +168,7 @@ class _Chunk:
         if old.tier == Memory.Tier.CORE and old.status == Memory.Status.ACTIVE:
             self.core().replace(old, memory)
         elif memory.tier == Memory.Tier.CORE:
-            self.core().take(memory.content)
+            self.core().admit(memory)
         if {"content", "subject", "status"} & set(names):
             old.remembered, old.superseded_by = False, None  # it is no longer what it was to the facts
         self.versions.append(

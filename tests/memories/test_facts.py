@@ -221,6 +221,15 @@ class TestTiers:
         assert refused.json()["details"]["used"]["facts"] == 50
         assert refused.json()["details"]["limit"] == {"facts": 50, "characters": 8000}
 
+    def test_what_waits_for_the_owner_takes_no_room_alone_or_in_a_batch(self, people: People) -> None:
+        remembered(people.api(), "a" * 8_000, tier="core")
+        api = people.api("quarantine")
+
+        alone = api.post("/v1/memories", body_of("waits"))
+        together = api.post("/v1/memories/batch", {"memories": [body_of("waits too")]}).json()["results"]
+
+        assert alone.status_code == together[0]["status"] == 201
+
     def test_core_holds_eight_thousand_characters(self, people: People) -> None:
         api = people.api()
         made = remembered(api, "a" * 7_990, tier="core")
