@@ -17,6 +17,7 @@ from aiworker.work import Desk, Material, material_of
 from api.errors import Conflict
 from api.text import text_clean, text_normal, text_problem
 from memories.models import Memory
+from memories.quota import quota_check
 from memories.schemas import MAX_CONTENT, MemoryCreate, SourceIn
 from memories.services import memories_create, memory_build
 
@@ -41,11 +42,13 @@ def compress_run(access: Access, job: Job, progress: Progress) -> dict[str, Any]
     """Do a compress job; return {"memory_id", "secrets_masked", "usage"}.
 
     A summary that is stored already, word for word, is not stored again: the answer is the memory that holds it.
-    Raises Conflict when this very text was deleted before.
+    Raises Conflict when this very text was deleted before, QuotaFull when nothing could be stored.
     """
     if "state" in job.params:
         return dict(job.params["state"])
     access = replace(access, channel="extract")
+    with space_transaction(access):
+        quota_check(access)  # before tokens are spent on what could not be stored
     material = material_of(access, job)
     masked, secrets = secrets_mask(material.transcript)
     with Desk.of(access, material, "compress", progress.check_cancelled) as desk:

@@ -21,6 +21,7 @@ from aiworker.segments import Segment, parts_of, segments_of, span_of
 from aiworker.statements import Statement
 from aiworker.work import Desk, Material, material_of
 from memories.models import Memory
+from memories.quota import quota_check
 from memories.schemas import MemoryCreate, SourceIn
 from memories.services import memories_create, memory_build
 
@@ -72,8 +73,10 @@ class Extractor:
         """Extract and store the memories of one transcript.
 
         `step` (part, parts) is called in the transaction that keeps a part's answer, `done` in the one that stores
-        the memories: so that a job taken up again after a crash asks and stores nothing twice.
+        the memories: so that a job taken up again after a crash asks and stores nothing twice. Raises QuotaFull.
         """
+        with space_transaction(self.access):
+            quota_check(self.access)  # before tokens are spent on what could not be stored
         masked = text_mask(material.transcript)
         proposals = self._proposals(masked.text, material, step)
         began = timezone.now()

@@ -28,23 +28,33 @@ def quota_take(access: Access, adding: int) -> None:
     A running count in Redis keeps the database from counting on every write; it is only ever too high (deletes are
     not subtracted), and whenever it says no, the rows are counted. While Redis is away nothing is refused.
     """
+    _admit(access, adding, counted=adding)
+
+
+def quota_check(access: Access) -> None:
+    """Raise QuotaFull when there is no room for even one memory more; this counts nothing."""
+    _admit(access, 1, counted=0)
+
+
+def _admit(access: Access, adding: int, *, counted: int) -> None:
+    """Raise QuotaFull unless there is room for `adding`, of which `counted` are counted from now on."""
     if not settings.QUOTAS_ON:
         return
     key, limit_key = _keys(access.space_id)
     reading = client().pipeline(transaction=False)
-    reading.incrby(key, adding)
+    reading.incrby(key, counted)
     reading.get(limit_key)
     answer = breaker.call(reading.execute)
     if answer is None:
         return
     known, kept = answer
-    absent = known == adding
-    if not absent and known <= (settings.QUOTA_MEMORIES if kept is None else int(kept)):
+    absent = known == counted
+    if not absent and known - counted + adding <= (settings.QUOTA_MEMORIES if kept is None else int(kept)):
         return
     held, limit = _counted(access.space_id)
     fits = held + adding <= limit
     writing = client().pipeline(transaction=False)
-    writing.set(key, held + adding if fits else held, ex=KEPT_SECONDS)
+    writing.set(key, held + counted if fits else held, ex=KEPT_SECONDS)
     if limit != settings.QUOTA_MEMORIES:
         writing.set(limit_key, limit, ex=2 * KEPT_SECONDS)
     breaker.call(writing.execute)
