@@ -104,70 +104,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.CreateModel(
-            name="AiUsage",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "space_id",
-                        "day",
-                        "provider",
-                        "model",
-                        "purpose",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
-                ("day", models.DateField()),
-                ("provider", models.CharField(max_length=20)),
-                ("model", models.CharField(max_length=100)),
-                ("purpose", models.CharField(max_length=20)),
-                ("calls", models.PositiveBigIntegerField(default=0)),
-                ("input_tokens", models.PositiveBigIntegerField(default=0)),
-                ("output_tokens", models.PositiveBigIntegerField(default=0)),
-                (
-                    "cost_micros",
-                    models.BigIntegerField(help_text="Millionths of a US dollar; null: price not known.", null=True),
-                ),
-                (
-                    "space",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.space",
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="JobTurn",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "space_id", "queue", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("queue", models.CharField(max_length=20)),
-                ("at", models.DateTimeField()),
-                (
-                    "space",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.space",
-                    ),
-                ),
-            ],
-        ),
         space_policy("aiworker_job"),
         space_policy("aiworker_jobinput"),
-        space_policy("aiworker_aiusage"),
-        space_policy("aiworker_jobturn"),
         cascade("aiworker_jobinput", "job_id", "aiworker_job"),
     ]

@@ -146,19 +146,6 @@ class Migration(migrations.Migration):
                 ("recall_count", models.PositiveIntegerField(db_default=0, default=0)),
                 ("last_recalled_at", models.DateTimeField(null=True)),
                 (
-                    "remembered",
-                    models.BooleanField(
-                        db_default=False,
-                        default=False,
-                        help_text="Stored by remember and unchanged since: a unique index keeps one active row for each such fact.",
-                    ),
-                ),
-                (
-                    "superseded_by",
-                    models.CharField(help_text="The fact that this one was merged into.", max_length=20, null=True),
-                ),
-                ("dreamed_at", models.DateTimeField(help_text="When a dream last changed it.", null=True)),
-                (
                     "space",
                     models.ForeignKey(
                         db_index=False,
@@ -179,22 +166,6 @@ class Migration(migrations.Migration):
                     ),
                     models.Index(
                         condition=models.Q(("tier", "core")), fields=["space", "tier"], name="memories_memory_core"
-                    ),
-                    models.Index(
-                        condition=models.Q(("status", "quarantined")),
-                        fields=["space"],
-                        name="memories_memory_quarantined",
-                    ),
-                    models.Index(
-                        condition=models.Q(("source_ref__startswith", "conv_")),
-                        fields=["space", "source_ref"],
-                        name="memories_memory_conversation",
-                        opclasses=["int8_ops", "varchar_pattern_ops"],
-                    ),
-                    models.Index(
-                        condition=models.Q(("source_ref__startswith", "dream_")),
-                        fields=["space", "source_ref"],
-                        name="memories_memory_dreamed",
                     ),
                 ],
                 "constraints": [
@@ -218,33 +189,9 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.CreateModel(
-            name="ForgetPreview",
-            fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "space_id", "actor", "digest", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("actor", models.CharField(help_text="Kind and id of the credential.", max_length=80)),
-                ("digest", models.BinaryField(max_length=32)),
-                ("at", models.DateTimeField()),
-                (
-                    "space",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.space",
-                    ),
-                ),
-            ],
-        ),
         space_policy("memories_memory"),
         space_policy("memories_memoryversion"),
         space_policy("memories_tombstone"),
-        space_policy("memories_forgetpreview"),
         cascade("memories_memoryversion", "memory_id", "memories_memory"),
         migrations.RunSQL(
             # The application sees one space at a time; the health check tells only the sum.

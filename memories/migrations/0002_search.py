@@ -170,10 +170,9 @@ class Migration(migrations.Migration):
         ),
         migrations.RunSQL(
             # The owner's view applies the space's condition in place of the policy, so that PostgreSQL may use the
-            # index of lexemes, whose operator it will not run before a policy (it is not marked leakproof). "IS TRUE"
-            # keeps it from looking that condition up: every lexeme carries its space, so their index needs no other.
+            # index of lexemes, whose operator it will not run before a policy (it is not marked leakproof).
             "CREATE VIEW memories_searchable AS SELECT * FROM memories_searchentry "
-            f"WHERE (space_id = (SELECT {SPACE})) IS TRUE AND (expires_at IS NULL OR expires_at > statement_timestamp()) "
+            f"WHERE space_id = (SELECT {SPACE}) AND (expires_at IS NULL OR expires_at > statement_timestamp()) "
             "WITH LOCAL CHECK OPTION",
             "DROP VIEW memories_searchable",
         ),
