@@ -8,12 +8,12 @@ from zipfile import ZipFile, ZipInfo
 
 from api.errors import ApiError, Invalid
 from memories.importers import chatgpt, claude, markdown, products, tables
-from memories.importers.detect import format_of
+from memories.importers.detect import format_of, one_object, text_check
 from memories.importers.records import MAX_IGNORED, Broken, Record, Report
 from memories.importers.streams import Readable
 from memories.importers.zips import is_link, member_open, zip_is, zip_open
 
-__all__ = ["FORMATS", "Broken", "Record", "Report", "format_of", "read_foreign"]
+__all__ = ["FORMATS", "TEXTS", "Broken", "Record", "Report", "format_of", "one_object", "read_foreign", "text_check"]
 
 Reader = Callable[[Readable, Report], Iterator[Record]]
 FORMATS: dict[str, Reader] = {
@@ -32,6 +32,7 @@ FORMATS: dict[str, Reader] = {
     "jsonl": tables.read_jsonl,
     "json": tables.read_json,
 }
+TEXTS = frozenset({"chatgpt-memory", "claude-memory", "basic-memory", "markdown"})
 NOTES = {"basic-memory": markdown.read_basic, "markdown": markdown.read_plain}
 READ = (".json", ".md", ".markdown", ".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".af")
 # Files of the products' exports that hold settings and accounts, no conversation and no memory.
@@ -98,4 +99,6 @@ def _member_format(archive: ZipFile, member: ZipInfo) -> str:
         if mark in head:
             return found
     found = format_of(BytesIO(head), member.filename)
+    if found in TEXTS:
+        text_check(BytesIO(head))
     return found if found in FORMATS else "jsonl" if found == "ndjson" else "json"

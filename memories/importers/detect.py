@@ -1,18 +1,24 @@
 """Finding out which product a file comes from, by its first bytes and items."""
 
-import json
+import re
 from itertools import islice
 from typing import Any, BinaryIO
 
+from api.errors import Invalid
 from memories.importers.markdown import FRONTMATTER, HEADING, OBSERVATION, RELATION, frontmatter_of
 from memories.importers.records import Report
-from memories.importers.streams import MAX_ITEM_BYTES, Utf8, json_items
+from memories.importers.streams import MAX_ITEM_BYTES, Utf8, json_items, json_value
 from memories.importers.tables import columns_of
 from memories.importers.zips import zip_is
 
 HEAD = 64 * 1024
 LOOKED_AT = 40  # items of a JSON file
+LINES = 20  # of a text
 LOOKED_BYTES = MAX_ITEM_BYTES  # of a JSON file: a first item may be as long
+
+
+CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # no text holds them
+BROKEN = object()
 
 
 class Beginning:
@@ -32,8 +38,7 @@ def format_of(file: BinaryIO, name: str = "") -> str:
     """Return the name of the format of a file, which is read from its beginning and left there."""
     if zip_is(file):
         return "zip"
-    head = Utf8(file, Report()).read(HEAD).decode("utf-8", "replace")
-    file.seek(0)
+    head = _head(file)
     text = head.lstrip()
     if name.lower().endswith((".jsonl", ".ndjson")) or _is_lines(text):
         return _lines_format(text)
@@ -47,19 +52,47 @@ def format_of(file: BinaryIO, name: str = "") -> str:
     return _text_format(head, name)
 
 
-def _is_lines(text: str) -> bool:
-    """Return whether the first line is a JSON object by itself and others follow."""
-    first, _, rest = text.partition("\n")
-    if not rest.strip():
-        return False
+def text_check(file: BinaryIO) -> None:
+    """Raise Invalid for a file that is no list of texts: for bytes that are no text, and for one JSON value.
+
+    The file is left at its beginning.
+    """
+    head = _head(file)
+    if CONTROL.search(head) or 4 * head.count("\ufffd") > len(head):
+        raise Invalid.field("body", "The file is neither text nor in a format that can be read.")
+    if _value(head) is not BROKEN:
+        raise Invalid.field("body", "The file is a single JSON value. It must be a list or an object with memories.")
+
+
+def one_object(file: BinaryIO) -> bool:
+    """Return whether a file is one line, a JSON object with text; it is left at its beginning."""
+    value = _value(_head(file))
+    return isinstance(value, dict) and bool(columns_of(list(value)))
+
+
+def _head(file: BinaryIO) -> str:
+    file.seek(0)
+    head = Utf8(file, Report()).read(HEAD).decode("utf-8", "replace")
+    file.seek(0)
+    return head
+
+
+def _value(text: str) -> Any:
+    """Return the JSON value of a text, BROKEN when it is none."""
     try:
-        return isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
+        return json_value(text)
+    except ValueError:
+        return BROKEN
+
+
+def _is_lines(text: str) -> bool:
+    """Return whether at least half of the first lines, of two or more, are a JSON object each."""
+    lines = [line for line in text.split("\n") if line.strip()][:LINES]
+    return len(lines) > 1 and 2 * sum(isinstance(_value(line), dict) for line in lines) >= len(lines)
 
 
 def _lines_format(text: str) -> str:
-    first = text.partition("\n")[0]
+    first = next((line for line in text.split("\n") if isinstance(_value(line), dict)), "")
     return "ndjson" if '"omp_version"' in first or ('"id": "mem_' in first or '"id":"mem_' in first) else "jsonl"
 
 

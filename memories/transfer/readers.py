@@ -9,8 +9,9 @@ from api.body import json_decode
 from api.errors import Invalid
 from api.jsonstream import json_pieces
 from api.schemas import parse
-from memories.importers import FORMATS, format_of, read_foreign
+from memories.importers import FORMATS, TEXTS, format_of, one_object, read_foreign, text_check
 from memories.importers.records import Broken, Report
+from memories.importers.zips import zip_is
 from memories.transfer.schemas import Conflict, ConflictInBody
 
 MAX_RECORD_BYTES = 1024 * 1024
@@ -129,22 +130,29 @@ def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
 READERS: dict[str, Callable[[BinaryIO], Source]] = {"omp": read_omp, "ndjson": read_ndjson}
 AUTO = "auto"
 NAMES = (AUTO, *READERS, *FORMATS)
-TEXT_FORMATS = frozenset({"chatgpt-memory", "claude-memory", "basic-memory", "markdown", "csv", "zip"})
+NOT_JSON = TEXTS | {"csv", "zip"}
 
 
 def format_found(file: BinaryIO, format: str | None, content_type: str) -> str:
     """Return the format of a file, found out when its sender has not named it; it is left at its beginning.
 
-    What is sent as JSON is never read as text.
+    What is sent as JSON is never read as text. Raises Invalid for a text that is none.
     """
-    if format not in (None, AUTO):
-        return str(format)
+    if format in (None, AUTO):
+        format = _format_found(file, content_type.lower())
+    if format in TEXTS and not zip_is(file):
+        text_check(file)
+    return str(format)
+
+
+def _format_found(file: BinaryIO, content_type: str) -> str:
     if "ndjson" in content_type:
         return "ndjson"
-    found = format_of(file)
+    found = format_of(file, ".jsonl" if "jsonl" in content_type else "")
     file.seek(0)
-    sent_as_json = content_type.lower().endswith("json") or not content_type
-    return "omp" if sent_as_json and found in TEXT_FORMATS else found
+    if content_type.endswith("json") or not content_type:
+        return "omp" if found in NOT_JSON else found
+    return "jsonl" if found == "omp" and one_object(file) else found
 
 
 def source_open(file: BinaryIO, format: str | None, content_type: str = "application/octet-stream") -> Source:

@@ -80,6 +80,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "a UTF-16 mark alone": lambda: b"\xff\xfe",
     "half a UTF-16 character": lambda: b"\xff\xfeI\x00 \x00\xd8",
     "zeros": lambda: bytes(10_000),
+    "Latin letters": lambda: "Das Café öffnet früh\n".encode("latin-1"),
     "noise": lambda: bytes(range(256)) * 200,
     "a picture": lambda: b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
     "null titles and missing times": lambda: dumped(

@@ -42,7 +42,8 @@ def signed_in(people: People) -> Client:
     ("name", "words"),
     [
         ("null titles and missing times", "1 of them are conversations"), ("odd times", "brought in"),
-        ("JSON that ends early", "stops being JSON"), ("noise", "characters that were no text"),
+        ("JSON that ends early", "stops being JSON"), ("Latin letters", "characters that were no text"),
+            ("noise", "neither text"), ("a picture", "neither text"),
         ("white space", "nothing that can be imported"),
         ("a zip in a zip", "inner.zip"), ("links in a zip", "secrets.md"), ("an encrypted zip", "encrypted"),
         ("a path out of a zip", "leads out"), ("a zip bomb", "zip bomb"), ("a zip that is cut off", "damaged"),
