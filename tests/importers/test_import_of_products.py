@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 
 from accounts.access import space_transaction
-from aiworker.jobruns import job_run
 from aiworker.jobs import job_wait
 from conversations.models import Conversation
-from memories.transfer import jobs as jobs_module
 from tests.aiworker.conftest import provider, worker
-from tests.aiworker.workers import job_now, job_silent
 from tests.factories import People, key_create
 from tests.importers import files
 from tests.importers.files import chatgpt_conversation, claude_conversation, dumped, zipped
@@ -181,38 +178,3 @@ def test_an_archive_brought_back_to_where_it_was_made_adds_nothing(people: Peopl
 
     assert (answer["imported"], answer["errors"]) == (0, [])
     assert people.api().get("/v1/memories").json()["total"] == 1
-
-
-def test_a_job_killed_half_way_goes_on_and_ends_once(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
-    memories = [{"id": str(n), "memory": f"Statement {n}"} for n in range(1_100)]
-    content = zipped(
-        {"a.json": dumped({"results": memories}), "b.json": dumped([claude_conversation()]), "c.png": b"x"}
-    )
-    job_id = (
-        people.api()
-        .post("/v1/import", content, content_type="application/zip", headers={"Prefer": "respond-async"})
-        .json()["id"]
-    )
-    store = jobs_module.import_chunk
-    calls: list[int] = []
-
-    def killed(**options: Any) -> Any:
-        calls.append(len(calls))
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return store(**options)
-
-    monkeypatch.setattr(jobs_module, "import_chunk", killed)
-    with pytest.raises(KeyboardInterrupt):
-        job_run(space_id=people.space.pk, job_id=job_id)
-    assert (job_now(people, job_id).done, people.api().get("/v1/memories").json()["total"]) == (500, 500)
-    job_silent(people, job_id)
-
-    job_run(space_id=people.space.pk, job_id=job_id)
-
-    job = job_now(people, job_id)
-    assert (job.status, job.done, job.attempts) == ("succeeded", 1_101, 2)
-    assert job.result is not None
-    assert (job.result["imported"], job.result["skipped"], job.result["conversations"]) == (1_101, 0, 1)
-    assert job.result["ignored"] == ["c.png"]
-    assert people.api().get("/v1/memories").json()["total"] == 1_100
