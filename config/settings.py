@@ -502,7 +502,7 @@ EMBEDDING_THREADS = env_int("OMP_EMBEDDING_THREADS", 2, minimum=1)
 MODELS_DIR = Path(env_str("OMP_MODELS_DIR", str(DATA_DIR / "models")))
 SEARCH_RERANK = env_bool("OMP_SEARCH_RERANK", False)
 SEARCH_INDEX_FROM = env_int("OMP_SEARCH_INDEX_FROM", 15_000, minimum=1)  # vectors of a space that get an index
-SEARCH_EF = env_int("OMP_SEARCH_EF", 120, minimum=10)
+SEARCH_EF = env_int("OMP_SEARCH_EF", 200, minimum=10)
 CELERY_BEAT_SCHEDULE |= {
     "embedding-sweep": {"task": "embedding.sweep", "schedule": 30.0, "options": {"queue": "embed"}},
     "embedding-indexes": {"task": "embedding.indexes", "schedule": 300.0, "options": {"queue": "embed"}},
