@@ -37,7 +37,7 @@ def import_and_embed(space_id: int, texts: list[str], stop: Any) -> None:
     connections.close_all()
     access = Access.system(space_id)
     while not stop.is_set():
-        memories_add(access, [f"{text} {time.time_ns()}" for text in texts[:200]])
+        memories_add(access, [f"{text} {time.time_ns()}" for text in texts[600:800]])
         embed_pending(1)
 
 
