@@ -33,7 +33,7 @@ fake-ai: $(VENV)/.runtime
 	@exec $(PY) -m aiworker.fake $(ARGS)
 
 test: $(VENV)/.development
-	@exec $(PY) -m pytest -n 4 --dist worksteal $(ARGS)
+	@exec $(PY) -m pytest -n 3 --dist worksteal $(ARGS)
 
 lint: $(VENV)/.development
 	$(PY) -m ruff check .
