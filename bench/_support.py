@@ -253,6 +253,23 @@ def timed(action: Callable[[], Any], rounds: int, session: Any = None) -> Timing
     return Timings(taken, (spent() - before) * 1000 / rounds)
 
 
+def processor_seconds(root: Any) -> float:
+    """Give the processor time that a process (psutil) and its descendants have used so far."""
+    total = 0.0
+    for process in [root, *root.children(recursive=True)]:
+        used = process.cpu_times()
+        total += used.user + used.system
+    return total
+
+
+def database_process() -> Any:
+    """Give PostgreSQL's first process (psutil), whose descendants serve the connections."""
+    import psutil
+
+    found = Path(os.environ["OMP_DATA_DIR"]) / "postgres" / "postmaster.pid"
+    return psutil.Process(int(found.read_text().split()[0]))
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table with aligned columns."""
     cells = [[str(cell) for cell in row] for row in [header, *rows]]

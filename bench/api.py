@@ -1,4 +1,7 @@
-"""The API on a running server: processor time, p50 and throughput of each call, beside its SQL through bare psycopg."""
+"""The API on a running server: processor time, p50 and throughput of each call, beside its SQL through bare psycopg.
+
+Processor time is given for the web server alone and with PostgreSQL's, and each beside the same of the floor.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench._support import ROOT, finish, percentile, service, space_new, table
+from bench._support import ROOT, database_process, finish, percentile, processor_seconds, service, space_new, table
 
 WORDS = (
     "paint", "kettle", "train", "window", "coffee", "garden", "river", "python", "deploy", "review", "budget", "winter",
@@ -91,15 +95,6 @@ def web() -> Iterator[tuple[int, Any]]:
     finally:
         process.terminate()
         process.wait()
-
-
-def processor_seconds(process: Any) -> float:
-    """Give the processor time that a process and its children have used."""
-    total = 0.0
-    for one in [process, *process.children(recursive=True)]:
-        used = one.cpu_times()
-        total += used.user + used.system
-    return total
 
 
 class Connection:
@@ -228,8 +223,18 @@ def replaced(value: Any, old: str, new: str) -> Any:
     return value
 
 
-def floor(key: str, ids: list[str], rounds: int = 400) -> dict[str, tuple[float, float, int]]:
-    """Give for each operation what its SQL takes through bare psycopg: processor ms, p50 in ms, statements."""
+@dataclass(frozen=True)
+class Floor:
+    """What the SQL of a call takes through bare psycopg: processor ms of the client, of PostgreSQL, p50 in ms."""
+
+    client: float
+    database: float
+    p50: float
+    statements: int
+
+
+def floor(key: str, ids: list[str], rounds: int = 1_500) -> dict[str, Floor]:
+    """Give the floor of each operation."""
     import psycopg
     from django.db import connections
 
@@ -247,17 +252,17 @@ def floor(key: str, ids: list[str], rounds: int = 400) -> dict[str, tuple[float,
         "search": (("POST", "/v1/memories/search", question), ("POST", "/v1/memories/search", question)),
         "delete": (("DELETE", paths[3], None), ("DELETE", paths[4], None)),
     }
-    found = {}
+    found, database = {}, database_process()
     with psycopg.connect(**info, autocommit=True) as connection:
         for name, (warm, call) in operations.items():
             queries, answer = statements(key, warm, call)
             # A create makes another memory each time; what changes one is undone, so that it can change again.
             old = {"create": (answer or {}).get("id", ""), "put": ids[2], "delete": ids[4]}.get(name, "")
-            taken = []
-            before = 0.0
+            taken: list[float] = []
+            before = 0.0, 0.0
             for number in range(rounds + 20):
                 if number == 20:
-                    before, taken = time.process_time(), []
+                    before, taken = (time.process_time(), processor_seconds(database)), []
                 new = f"mem_{number:016d}" if name == "create" else ids[5]
                 started = time.perf_counter()
                 with connection.transaction(force_rollback=name in {"put", "delete"}), connection.cursor() as cursor:
@@ -266,7 +271,12 @@ def floor(key: str, ids: list[str], rounds: int = 400) -> dict[str, tuple[float,
                         if cursor.description:
                             cursor.fetchall()
                 taken.append(time.perf_counter() - started)
-            found[name] = ((time.process_time() - before) * 1000 / rounds, percentile(taken, 0.5) * 1000, len(queries))
+            found[name] = Floor(
+                (time.process_time() - before[0]) * 1000 / rounds,
+                (processor_seconds(database) - before[1]) * 1000 / rounds,
+                percentile(taken, 0.5) * 1000,
+                len(queries),
+            )
             connection.execute("SELECT 1")
     return found
 
@@ -283,24 +293,22 @@ def main() -> None:
         for size in map(int, options.sizes.split(",")):
             access = space_new(f"api-{size}")
             ids, key = fill(access, size), key_new(access)
-            floors = floor(key, ids)
+            floors, database = floor(key, ids), database_process()
             for name, call in calls(ids[6:]).items():  # the first few are the floor's
                 load(port, key, call, 8, min(1.0, options.seconds))  # every thread of the server has its connection
                 for connections in map(int, options.connections.split(",")):
-                    before = processor_seconds(process)
+                    before = processor_seconds(process), processor_seconds(database)
                     count, p50, seconds = load(port, key, call, connections, options.seconds)
-                    used = (processor_seconds(process) - before) * 1000 / count
-                    bare = floors.get(name) if connections == 1 else None
-                    beside = [round(bare[0], 2), round(bare[1], 2), bare[2], round(used / bare[0], 1)] if bare else []
-                    rows.append(
-                        [
-                            name, size, connections, round(used, 2), round(p50, 2), round(count / seconds),
-                            *(beside or [""] * 4),
-                        ]
-                    )  # fmt: skip
+                    web_ms = (processor_seconds(process) - before[0]) * 1000 / count
+                    database_ms = (processor_seconds(database) - before[1]) * 1000 / count
+                    row = [name, size, connections, round(p50, 2), round(count / seconds), web_ms, database_ms]
+                    bare = floors[name]
+                    row += [bare.p50, bare.client, bare.database, bare.statements, web_ms / bare.client]
+                    row += [(web_ms + database_ms) / (bare.client + bare.database)]
+                    rows.append([round(value, 2) if isinstance(value, float) else value for value in row])
     header = [
-        "call", "memories", "connections", "cpu ms", "p50 ms", "calls/s", "floor cpu ms", "floor p50 ms", "statements",
-        "cpu / floor",
+        "call", "memories", "connections", "p50 ms", "calls/s", "web ms", "database ms", "floor p50 ms",
+        "floor client ms", "floor database ms", "statements", "web / client", "with database",
     ]  # fmt: skip
     table(header, rows)
     finish("api", {"rows": [dict(zip(header, row, strict=True)) for row in rows]})

@@ -19,7 +19,18 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench._support import ROOT, finish, machine, noise_ms, percentile, service, space_new, table
+from bench._support import (
+    ROOT,
+    database_process,
+    finish,
+    machine,
+    noise_ms,
+    percentile,
+    processor_seconds,
+    service,
+    space_new,
+    table,
+)
 
 FACTS = 1_000
 WORDS = ["garden", "kitchen", "window", "river", "mountain", "library", "bicycle", "coffee", "winter", "piano"]
@@ -86,16 +97,6 @@ class Connection:
         return body
 
 
-def processor_seconds(roots: list[psutil.Process]) -> float:
-    """Give the processor time that processes and their descendants have used so far."""
-    total = 0.0
-    for root in roots:
-        for process in [root, *root.children(recursive=True)]:
-            used = process.cpu_times()
-            total += used.user + used.system
-    return total
-
-
 def load(port: int, request: bytes, connections: int, seconds: float) -> tuple[int, float, list[float]]:
     """Ask from so many connections for so long; give the calls, the seconds and each call's milliseconds."""
     counts: list[list[float]] = [[] for _ in range(connections)]
@@ -148,12 +149,6 @@ def prepared() -> str:
         return apikey_create(access=Access.system(space.pk), space=space, user=owner, name="bench")[1]
 
 
-def database_processes() -> list[psutil.Process]:
-    """Give PostgreSQL's first process, whose descendants serve the connections."""
-    found = Path(os.environ["OMP_DATA_DIR"]) / "postgres" / "postmaster.pid"
-    return [psutil.Process(int(found.read_text().split()[0]))] if found.is_file() else []
-
-
 def main() -> None:
     """Measure and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -177,10 +172,10 @@ def main() -> None:
             with server(module, chosen.processes) as (port, web):
                 request = request_bytes(port, key, method, params)
                 load(port, request, chosen.connections, min(3.0, chosen.seconds))
-                database = database_processes()
-                before = processor_seconds([web]), processor_seconds(database)
+                database = database_process()
+                before = processor_seconds(web), processor_seconds(database)
                 count, seconds, taken = load(port, request, chosen.connections, chosen.seconds)
-                used = processor_seconds([web]) - before[0], processor_seconds(database) - before[1]
+                used = processor_seconds(web) - before[0], processor_seconds(database) - before[1]
             measured = {
                 "calls_per_second": round(count / seconds),
                 "web_ms_per_call": round(used[0] / count * 1000, 3),
