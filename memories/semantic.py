@@ -20,10 +20,13 @@ from psycopg.sql import Literal
 
 from aiworker.embedding.base import Vector
 from memories.conditions import Condition
-from memories.statistics import AMONG, SIZE_SECONDS, Remembered, rows_of
+from memories.statistics import AMONG, SIZE_SECONDS, Remembered, entries_under, rows_of
 
-EXACT_UNDER_FILTER = 15_000
-"""Up to so many memories under a filter, their vectors are all compared; above, the index is walked and filtered."""
+EXACT_UP_TO = 2_600
+"""Up to this product of how many memories a filter leaves and of which share of the space, all of them are compared.
+
+What comparing costs grows with their number, what walking the index costs with how rarely one of them is met.
+"""
 MAX_PIECES = 10_000
 SAMPLE = 500
 """So many vectors tell what a space's have in common."""
@@ -60,8 +63,9 @@ def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int
     allowed = f"SELECT memory_id FROM memories_searchable WHERE {where}"
     if not space.has_index:
         return _search(space, vector, f"memory_id IN ({allowed})", values, limit, indexed=False)
-    found = rows_of(f"{allowed} LIMIT {EXACT_UNDER_FILTER + 1}", values)
-    if len(found) <= EXACT_UNDER_FILTER:
+    kept, entries = entries_under(space.space_id, condition)
+    if kept * kept <= EXACT_UP_TO * entries:
+        found = rows_of(allowed, values)
         return _search(space, vector, AMONG, [",".join(row[0] for row in found)], limit, indexed=False)
     exists = (
         "EXISTS (SELECT 1 FROM memories_searchable AS entry WHERE entry.space_id = vector.space_id "

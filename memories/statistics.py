@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import connection
 
+from memories.conditions import Condition
 from memories.lexemes import SAMPLE_BITS, quoted
 
 Value = TypeVar("Value")
@@ -85,11 +86,7 @@ _frequencies: Remembered[int] = Remembered()
 
 def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     """Read a space's statistics for some lexemes, inside a transaction that has set the space."""
-    size = _sizes.get(space_id)
-    if size is None:
-        size = _size_of(space_id)
-        if size.entries > COUNTED_LIVE:
-            _sizes.put(space_id, size, SIZE_SECONDS)
+    size = _size_of(space_id)
     if size.entries <= COUNTED_LIVE:
         return Statistics(size.entries, size.mean_length, _counted(space_id, lexemes, COUNTED_LIVE + 1))
     known = {lexeme: count for lexeme in lexemes if (count := _frequencies.get((space_id, lexeme))) is not None}
@@ -101,7 +98,30 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     return Statistics(size.entries, size.mean_length, known | counted)
 
 
+def entries_under(space_id: int, condition: Condition) -> tuple[int, int]:
+    """Tell about how many entries of a space meet a condition, and how many there are; in a small space all of them.
+
+    Inside a transaction that has set the space.
+    """
+    size = _size_of(space_id)
+    if size.entries <= COUNTED_LIVE:
+        return size.entries, size.entries
+    where, values = condition.where(quoted(space_id, f"=sample:{size.sample_bits}"))
+    [(rows,)] = rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)  # noqa: S608
+    return rows << size.sample_bits, size.entries
+
+
 def _size_of(space_id: int) -> _Size:
+    """Give what is remembered of a space's size, or measure it anew."""
+    size = _sizes.get(space_id)
+    if size is None:
+        size = _measured_size(space_id)
+        if size.entries > COUNTED_LIVE:
+            _sizes.put(space_id, size, SIZE_SECONDS)
+    return size
+
+
+def _measured_size(space_id: int) -> _Size:
     [(entries, length)] = rows_of(
         "SELECT count(*), coalesce(avg(length), 0) FROM "
         "(SELECT length FROM memories_searchable WHERE space_id = %s LIMIT %s) AS entry",

@@ -14,6 +14,7 @@ from accounts.access import Access, space_transaction
 from memories import semantic
 from memories.conditions import SearchFilters, condition_for
 from memories.index_models import SearchSpace
+from memories.lexemes import sample_lexemes, vector_literal
 from memories.semantic import VectorSpace
 from memories.vector_indexes import build_megabytes, index_name, maintain_vector_indexes
 from tests.factories import People
@@ -33,37 +34,43 @@ def fill(access: Access, count: int) -> Any:
     centres = unit(chance.normal(size=(60, DIMENSIONS)))
     vectors = unit(centres[chance.integers(0, 60, count)] + 0.06 * chance.normal(size=(count, DIMENSIONS)))
     draws = chance.random(count)
+    memories, entries, pieces = [], [], []
+    for number in range(count):
+        memory_id = f"mem_{number:016d}"
+        tags = [tag for tag, share in SHARES.items() if draws[number] < share]
+        lexemes = vector_literal(
+            access.space_id, {name: [] for name in [*(f"=tag:{tag}" for tag in tags), *sample_lexemes(memory_id)]}
+        )
+        memories.append((access.space_id, memory_id, tags))
+        entries.append((access.space_id, memory_id, lexemes))
+        pieces.append((access.space_id, memory_id, MODEL, semantic.vector_literal(vectors[number])))
     with space_transaction(access), connection.cursor() as cursor:
         SearchSpace.objects.create(space_id=access.space_id, model=MODEL)
-        for number in range(count):
-            memory_id = f"mem_{number:016d}"
-            tags = [
-                tag for tag, share in (("half", 0.5), ("twentieth", 0.05), ("rare", 0.005)) if draws[number] < share
-            ]
-            lexemes = " ".join(f"'{access.space_id}:=tag:{tag}'" for tag in tags)
-            cursor.execute(
-                "INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags,"
-                " metadata, created_at, updated_at) "
-                "VALUES (%s, %s, 'x', 'semantic', 't', now(), %s, '{}', now(), now())",
-                [access.space_id, memory_id, tags],
-            )
-            cursor.execute(
-                "INSERT INTO memories_searchentry (space_id, memory_id, lexemes, length, digest, pinned, created_at,"
-                " updated_at) VALUES (%s, %s, %s::tsvector, 1, '', false, now(), now())",
-                [access.space_id, memory_id, lexemes],
-            )
-            cursor.execute(
-                "INSERT INTO memories_memoryvector (space_id, memory_id, model, piece, digest, embedding)"
-                " VALUES (%s, %s, %s, 0, '', %s::halfvec)",
-                [access.space_id, memory_id, MODEL, semantic.vector_literal(vectors[number])],
-            )
+        cursor.executemany(
+            "INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags,"
+            " metadata, created_at, updated_at) "
+            "VALUES (%s, %s, 'x', 'semantic', 't', now(), %s, '{}', now(), now())",
+            memories,
+        )
+        cursor.executemany(
+            "INSERT INTO memories_searchentry (space_id, memory_id, lexemes, length, digest, pinned, created_at,"
+            " updated_at) VALUES (%s, %s, %s::tsvector, 1, '', false, now(), now())",
+            entries,
+        )
+        cursor.executemany(
+            "INSERT INTO memories_memoryvector (space_id, memory_id, model, piece, digest, embedding)"
+            " VALUES (%s, %s, %s, 0, '', %s::halfvec)",
+            pieces,
+        )
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("ANALYZE memories_searchentry; ANALYZE memories_memoryvector")
     return vectors
 
 
 @pytest.fixture
 def access(people: People, settings: Any) -> Iterator[Access]:
-    """Give an access to a space for which 1,000 vectors are many."""
-    settings.SEARCH_INDEX_FROM = 1_000
+    """Give an access to a space for which 200 vectors are many."""
+    settings.SEARCH_INDEX_FROM = 200
     access = people.access()
     yield access
     with connections["owner"].cursor() as cursor:
@@ -87,8 +94,8 @@ def test_recall_is_that_of_comparing_everything_with_and_without_filters(
     chance = np.random.default_rng(9)
     queries = unit(vectors[chance.integers(0, SIZE, 30)] + 0.03 * chance.normal(size=(30, DIMENSIONS)))
     # What a filter leaves is compared as a rule; the index is walked where it leaves much.
-    for exact_under, tags in product((semantic.EXACT_UNDER_FILTER, 10), (None, ["half"], ["twentieth"], ["rare"])):
-        monkeypatch.setattr(semantic, "EXACT_UNDER_FILTER", exact_under)
+    for exact_up_to, tags in product((semantic.EXACT_UP_TO, 0), (None, ["half"], ["twentieth"], ["rare"])):
+        monkeypatch.setattr(semantic, "EXACT_UP_TO", exact_up_to)
         condition = condition_for(access, SearchFilters(tags=tags))
         same = wanted = 0
         for query in queries:
@@ -97,11 +104,11 @@ def test_recall_is_that_of_comparing_everything_with_and_without_filters(
                 exact = semantic.nearest(VectorSpace(access.space_id, MODEL, False), query, condition, 10)
             same += len(quick.keys() & exact.keys())
             wanted += len(exact)
-        assert same >= 0.98 * wanted, (exact_under, tags)
+        assert same >= 0.98 * wanted, (exact_up_to, tags)
 
 
 def test_the_index_answers_and_only_with_it(access: Access) -> None:
-    vectors = fill(access, 1_200)
+    vectors = fill(access, 2_000)
     maintain_vector_indexes()
     sql = (
         f"EXPLAIN SELECT 1 FROM memories_memoryvector WHERE space_id = {access.space_id} AND model = '{MODEL}' "
@@ -115,10 +122,10 @@ def test_the_index_answers_and_only_with_it(access: Access) -> None:
 
 
 def test_the_index_is_dropped_when_the_space_shrinks(access: Access) -> None:
-    fill(access, 1_200)
+    fill(access, 240)
     maintain_vector_indexes()
     with connections["owner"].cursor() as cursor:
-        cursor.execute("DELETE FROM memories_memory WHERE id > 'mem_0000000000000300'")
+        cursor.execute("DELETE FROM memories_memory WHERE id > 'mem_0000000000000060'")
 
     maintain_vector_indexes()
 
@@ -136,7 +143,7 @@ def test_a_space_below_the_threshold_has_none(access: Access, settings: Any) -> 
 
 
 def test_a_build_that_was_cut_short_is_done_again(access: Access) -> None:
-    fill(access, 1_200)
+    fill(access, 240)
     maintain_vector_indexes()
     name = index_name(access.space_id, MODEL)
     from embedded.postgres import Postgres
@@ -157,7 +164,7 @@ def test_maintenance_runs_once_at_a_time(access: Access) -> None:
     from config.valkey import client
     from memories.vector_indexes import LOCK
 
-    fill(access, 1_200)
+    fill(access, 240)
     client().set(LOCK, 1, ex=60)
     try:
         maintain_vector_indexes()
