@@ -453,6 +453,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "global_keyprefix": "celery:",
     "socket_timeout": 5,
     "socket_connect_timeout": 1,
+    "max_retries": 0,  # who orders work does not wait for Valkey: the sweep finds what it could not order
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BEAT_SCHEDULE = {

