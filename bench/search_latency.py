@@ -63,7 +63,7 @@ class Space:
             )
 
     def floor(self) -> tuple[Callable[[], None], Any]:
-        """Record the statements of 20 hybrid searches; give a function that embeds and sends one's, and its session."""
+        """Record the statements of every question's search; give a function that embeds and sends one's, and its session."""
         import psycopg
         from django.conf import settings
         from django.db import connection
@@ -78,7 +78,7 @@ class Space:
             return execute(sql, params, many, context)
 
         with connection.execute_wrapper(record):
-            for _ in range(20):
+            for _ in self.questions:
                 searches.append([])
                 self.search()
         bare = psycopg.connect(settings.DATABASE_URL, autocommit=True)
