@@ -60,7 +60,8 @@ def fill(access: Any, count: int) -> list[str]:
                 marks = ["=type:semantic", "=tool:bench", "=tag:bench", "=tier:long", *sample_lexemes(memory_id)]
                 vector = vector_literal(space_id, positions | {mark: [] for mark in marks})
                 copy.write_row((space_id, memory_id, vector, length, b"", False, now, now))
-        cursor.execute("ANALYZE memories_memory; ANALYZE memories_searchentry")
+        for table in ("memories_memory", "memories_searchentry"):  # as autovacuum does soon after
+            cursor.execute(f"VACUUM ANALYZE {table}")
     return ids
 
 

@@ -63,7 +63,7 @@ class Space:
             )
 
     def floor(self) -> tuple[Callable[[], None], Any]:
-        """Record the statements of every question's search; give a function that embeds and sends one's, and its session."""
+        """Record every question's statements; give a function that embeds and sends those of one, and its session."""
         import psycopg
         from django.conf import settings
         from django.db import connection

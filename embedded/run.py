@@ -60,13 +60,12 @@ def _run(supervisor: Supervisor, folder: DataFolder) -> None:
         supervisor.add(_server_service(server), seconds=SECONDS_TO_START)
         server.furnish()
     say("Preparing the database and starting the web server and the workers (up to a minute) ...")
-    supervisor.run_to_end(_command_service("The migration", "migrate", "--verbosity", "0", "--skip-checks"))
     if os.environ.get("OMP_ENV") == "production":
         supervisor.run_to_end(_command_service("Collecting the static files", "collectstatic", "--noinput", "-v", "0"))
-    # Without a model words still find, so a failure is told and does not stop the start.
-    prepared = supervisor.run_to_end(_command_service("Preparing the embedding model", "preparemodel", "--soft"))
-    say(prepared.decode().strip())
-    account = _last_json(supervisor.run_to_end(_command_service("Creating the account", "bootstrap", "--skip-checks")))
+    printed = supervisor.run_to_end(_command_service("Preparing database, model and account", "prepare", "-v", "0"))
+    *told, made = printed.decode(errors="replace").splitlines()
+    account: dict[str, str] = json.loads(made)
+    say("\n".join(told))
     try:
         # The web server shares its port with siblings, so it would not notice that another program took it meanwhile.
         _check_port()
@@ -163,15 +162,6 @@ def _app_services() -> list[Service]:
         service("The Celery worker for jobs", jobs()),
         service("Celery beat", beat()),
     ]
-
-
-def _last_json(printed: bytes) -> dict[str, str]:
-    """Return the JSON object on the last line that holds one."""
-    for line in reversed(printed.decode(errors="replace").splitlines()):
-        if line.startswith("{"):
-            found: dict[str, str] = json.loads(line)
-            return found
-    return {}
 
 
 def _credentials(account: dict[str, str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -15,6 +16,9 @@ from memories.models import Memory
 
 EMBED_TASK = "embedding.embed"
 WAKE_MARK = "embedding:wake"
+MANY = 20
+BEHIND = timedelta(hours=1)
+"""The newest texts are embedded first; those written with so many others, as by an import, count as so much older."""
 
 
 def content_digest(content: str) -> bytes:
@@ -104,14 +108,14 @@ def _write_entries(space_id: int, memories: list[Memory], language: str) -> None
 
 
 QUEUE = """
-INSERT INTO memories_embeddingpending (space_id, memory_id, model)
-SELECT space.space_id, given.id, wanted.model
+INSERT INTO memories_embeddingpending (space_id, memory_id, model, queued_at)
+SELECT space.space_id, given.id, wanted.model, clock_timestamp() - %s::interval
 FROM memories_searchspace AS space, unnest(ARRAY[space.model, nullif(space.next_model, '')])
     AS wanted(model), unnest(%s::varchar[]) AS given(id)
 WHERE space.space_id = %s AND wanted.model IS NOT NULL
 FOR KEY SHARE OF space -- a change of model waits for this transaction
 ON CONFLICT (space_id, memory_id, model) DO UPDATE SET
-    queued_at = clock_timestamp(), not_before = now(), attempts = 0, error = ''
+    queued_at = excluded.queued_at, not_before = now(), attempts = 0, error = ''
 """
 
 
@@ -123,13 +127,14 @@ def _replace_vectors(space_id: int, changed: list[str], renewed: list[str]) -> N
             cursor.execute(
                 "DELETE FROM memories_memoryvector WHERE space_id = %s AND memory_id = ANY(%s)", [space_id, renewed]
             )
-        cursor.execute(QUEUE, [changed, space_id])
+        values = [BEHIND if len(changed) >= MANY else timedelta(), changed, space_id]
+        cursor.execute(QUEUE, values)
         if cursor.rowcount == 0:  # the first memory of its space
             cursor.execute(
                 "INSERT INTO memories_searchspace (space_id, model) VALUES (%s, %s) ON CONFLICT (space_id) DO NOTHING",
                 [space_id, settings.EMBEDDING_MODEL],
             )
-            cursor.execute(QUEUE, [changed, space_id])
+            cursor.execute(QUEUE, values)
     transaction.on_commit(wake_embedder)
 
 

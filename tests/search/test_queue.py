@@ -18,8 +18,9 @@ from memories.embeddings import embeddings_of
 from memories.index_models import EmbeddingPending
 from memories.indexing import index_memories
 from memories.models import Memory
-from memories.services import memory_change, memory_locked
-from tests.factories import People
+from memories.schemas import MemoryCreate
+from memories.services import memories_create, memory_build, memory_change, memory_locked
+from tests.factories import People, memory_body
 from tests.search.support import embed_everything, found, search, store
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,16 @@ def test_keyword_finds_at_once_without_any_vector(people: People) -> None:
     result = search(access, "written", "keyword")
 
     assert ([hit.memory_id for hit in result.hits], result.pending) == ([memory.id], 1)
+
+
+def test_what_is_written_during_an_import_is_embedded_before_it(people: People) -> None:
+    access = people.access()
+    alone = store(access, "My cat sleeps all day")[0]
+    with space_transaction(access):
+        together = [MemoryCreate.model_validate(memory_body(content=f"Imported {number}")) for number in range(30)]
+        memories_create(access=access, memories=[memory_build(access=access, data=data) for data in together])
+
+    assert [claim.memory_id for claim in embeddings._claim(access.space_id, 1)] == [alone.id]
 
 
 def test_the_vector_of_an_older_text_never_answers(people: People) -> None:
