@@ -17,7 +17,7 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import AMONG, rows_of, statistics_of
+from memories.statistics import AMONG, COMMON, counted, rows_of, statistics_of
 
 MAX_LEXEMES = 96
 CANDIDATES = 1_000
@@ -103,7 +103,12 @@ class KeywordSearch:
         self.condition = condition
         self.statistics = statistics_of(space_id, [lexeme.text for lexeme in query.lexemes])
         self.candidates = max(min(CANDIDATES, SCORES // max(len(query.lexemes), 1)), 200)
-        self.parts = [lexeme for lexeme in query.lexemes if lexeme.grams and self._is_searched_inside(lexeme)]
+        self.parts = {
+            lexeme.text: adjacent(space_id, ["^" + gram for gram in lexeme.grams])
+            for lexeme in query.lexemes
+            if lexeme.grams and self._is_searched_inside(lexeme)
+        }
+        self.inside = counted(self.parts, COMMON)
 
     def _is_searched_inside(self, lexeme: Lexeme) -> bool:
         """A word is looked for inside of others if it is an identifier, or no word of the space."""
@@ -127,7 +132,10 @@ class KeywordSearch:
         first, rest = self._rarest()
         found = self._rank(self._any(first), limit)
         if len(found) < limit and rest:
-            found = self._rank(self._any(self.query.lexemes), limit)
+            # Of what only common lexemes match not everything is ranked, so what is found already is not left to it.
+            found |= self._rank(self._any(rest), limit)
+            order = sorted(found, key=lambda memory: (-found[memory].score, -found[memory].created, memory))
+            found = {memory: found[memory] for memory in order[:limit]}
         return found
 
     def scores_of(self, ids: Sequence[str]) -> dict[str, Match]:
@@ -139,24 +147,25 @@ class KeywordSearch:
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
-        frequencies = self.statistics.frequencies
-        if self.statistics.entries <= 2 * self.candidates:
+        frequencies = {
+            lexeme.text: max(self.statistics.frequencies.get(lexeme.text, 0), self.inside.get(lexeme.text, 0))
+            for lexeme in self.query.lexemes
+        }
+        if 2 * self.statistics.entries <= 3 * self.candidates:  # so that all are ranked, even if they are a third more
             return list(self.query.lexemes), []
-        order = sorted(self.query.lexemes, key=lambda lexeme: frequencies.get(lexeme.text, 0))
+        order = sorted(self.query.lexemes, key=lambda lexeme: frequencies[lexeme.text])
         together, taken = 0, 0
         for lexeme in order:
-            together += frequencies.get(lexeme.text, 0)
-            if together > self.candidates and any(frequencies.get(known.text, 0) for known in order[:taken]):
+            together += frequencies[lexeme.text]
+            if together > self.candidates and any(frequencies[known.text] for known in order[:taken]):
                 break
             taken += 1
         return order[:taken], order[taken:]
 
     def _any(self, lexemes: Iterable[Lexeme]) -> str:
-        parts = [quoted(self.space_id, lexeme.text) for lexeme in lexemes]
-        return any_of([*parts, *(adjacent(self.space_id, self._grams(lexeme)) for lexeme in self.parts)])
-
-    def _grams(self, lexeme: Lexeme) -> list[str]:
-        return ["^" + gram for gram in lexeme.grams]
+        texts = [lexeme.text for lexeme in lexemes]
+        inside = [self.parts[text] for text in texts if text in self.parts]
+        return any_of([*(quoted(self.space_id, text) for text in texts), *inside])
 
     def _rank(self, match: str, limit: int) -> dict[str, Match]:
         where, values = self.condition.where(match)
@@ -204,9 +213,10 @@ class KeywordSearch:
                     self.statistics.idf(first) + self.statistics.idf(second), math.log(1 + 2 * self.statistics.entries)
                 )
                 found.append((pair, PAIR * rarity))
-        for lexeme in self.parts:
-            weight = SUBSTRING * lexeme.weight * self.statistics.idf(lexeme.text)
-            found.append((adjacent(self.space_id, self._grams(lexeme)), weight))
+        for lexeme in self.query.lexemes:
+            if lexeme.text in self.parts:
+                weight = SUBSTRING * lexeme.weight * self.statistics.rarity(self.inside[lexeme.text])
+                found.append((self.parts[lexeme.text], weight))
         return found
 
 

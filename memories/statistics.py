@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -40,8 +40,12 @@ class Statistics:
     frequencies: dict[str, int] = field(default_factory=dict)
 
     def idf(self, lexeme: str) -> float:
-        """Give a lexeme's inverse document frequency, Lucene's form: never negative."""
-        frequency = min(self.frequencies.get(lexeme, 0), self.entries)
+        """Give a lexeme's inverse document frequency."""
+        return self.rarity(self.frequencies.get(lexeme, 0))
+
+    def rarity(self, frequency: int) -> float:
+        """Give the inverse document frequency of what so many entries have, Lucene's form: never negative."""
+        frequency = min(frequency, self.entries)
         return math.log(1 + (self.entries - frequency + 0.5) / (frequency + 0.5))
 
     @property
@@ -88,14 +92,14 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     """Read a space's statistics for some lexemes, inside a transaction that has set the space."""
     size = _size_of(space_id)
     if size.entries <= COUNTED_LIVE:
-        return Statistics(size.entries, size.mean_length, _counted(space_id, lexemes, COUNTED_LIVE + 1))
+        return Statistics(size.entries, size.mean_length, _counted_lexemes(space_id, lexemes, COUNTED_LIVE + 1))
     known = {lexeme: count for lexeme in lexemes if (count := _frequencies.get((space_id, lexeme))) is not None}
-    counted = _counted(space_id, [lexeme for lexeme in lexemes if lexeme not in known], COMMON)
-    counted |= _estimated(space_id, [lexeme for lexeme, count in counted.items() if count >= COMMON], size)
-    for lexeme, count in counted.items():
+    fresh = _counted_lexemes(space_id, [lexeme for lexeme in lexemes if lexeme not in known], COMMON)
+    fresh |= _estimated(space_id, [lexeme for lexeme, count in fresh.items() if count >= COMMON], size)
+    for lexeme, count in fresh.items():
         if count >= REMEMBERED_FROM:
             _frequencies.put((space_id, lexeme), count, LEXEME_SECONDS)
-    return Statistics(size.entries, size.mean_length, known | counted)
+    return Statistics(size.entries, size.mean_length, known | fresh)
 
 
 def entries_under(space_id: int, condition: Condition) -> tuple[int, int]:
@@ -129,7 +133,7 @@ def _measured_size(space_id: int) -> _Size:
     )
     if entries <= COUNTED_LIVE:
         return _Size(entries, float(length), 0)
-    marks = _counted(space_id, [f"=sample:{bits}" for bits in SAMPLE_BITS], SAMPLE_ROWS)
+    marks = _counted_lexemes(space_id, [f"=sample:{bits}" for bits in SAMPLE_BITS], SAMPLE_ROWS)
     bits = max((bits for bits in SAMPLE_BITS if marks[f"=sample:{bits}"] >= SAMPLE_ROWS), default=SAMPLE_BITS[0])
     [(rows, length)] = rows_of(
         "SELECT count(*), coalesce(avg(length), 0) FROM memories_searchable WHERE lexemes @@ %s::tsquery",
@@ -138,16 +142,20 @@ def _measured_size(space_id: int) -> _Size:
     return _Size(max(rows << bits, COUNTED_LIVE + 1), float(length), bits)
 
 
-def _counted(space_id: int, lexemes: Sequence[str], at_most: int) -> dict[str, int]:
-    """Count the entries of each lexeme, each no further than ``at_most``."""
-    if not lexemes:
+def counted(queries: Mapping[str, str], at_most: int) -> dict[str, int]:
+    """Count the entries that each tsquery matches, none further than ``at_most``; by the names that are given."""
+    if not queries:
         return {}
     counts = rows_of(
-        "SELECT lexeme, (SELECT count(*) FROM (SELECT 1 FROM memories_searchable WHERE lexemes @@ query::tsquery "
-        "LIMIT %s) AS entry) FROM unnest(%s::text[], %s::text[]) AS asked(lexeme, query)",
-        [at_most, list(lexemes), [quoted(space_id, lexeme) for lexeme in lexemes]],
+        "SELECT name, (SELECT count(*) FROM (SELECT 1 FROM memories_searchable WHERE lexemes @@ query::tsquery "
+        "LIMIT %s) AS entry) FROM unnest(%s::text[], %s::text[]) AS asked(name, query)",
+        [at_most, list(queries), list(queries.values())],
     )
     return dict(counts)
+
+
+def _counted_lexemes(space_id: int, lexemes: Sequence[str], at_most: int) -> dict[str, int]:
+    return counted({lexeme: quoted(space_id, lexeme) for lexeme in lexemes}, at_most)
 
 
 def _estimated(space_id: int, lexemes: Sequence[str], size: _Size) -> dict[str, int]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from accounts.access import Access
+from accounts.access import Access, space_transaction
 from memories.embeddings import embed_pending
 from memories.models import Memory
+from memories.schemas import MemoryCreate
 from memories.search import SearchFilters, SearchQuery, SearchResult, search_memories
-from tests.factories import memory_make
+from memories.services import memories_create, memory_build
+from tests.factories import memory_body, memory_make
 
 MODES = ("keyword", "semantic", "hybrid")
 
@@ -21,6 +23,14 @@ MODES = ("keyword", "semantic", "hybrid")
 def store(access: Access, *contents: str, **changes: Any) -> list[Memory]:
     """Return memories with these contents, without tags unless given, stored through the service."""
     return [memory_make(access, **{"content": content, "tags": []} | changes) for content in contents]
+
+
+def store_together(access: Access, contents: Iterable[str]) -> list[Memory]:
+    """Return memories with these contents that were stored in one transaction, as an import does."""
+    with space_transaction(access):
+        bodies = [memory_body(content=content, tags=[]) for content in contents]
+        rows = [memory_build(access=access, data=MemoryCreate.model_validate(body)) for body in bodies]
+        return memories_create(access=access, memories=rows)
 
 
 def embed_everything() -> None:

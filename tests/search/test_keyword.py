@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from memories.models import Memory
 from tests.factories import People, memory_make
-from tests.search.support import found, search, store
+from tests.search.support import found, search, store, store_together
 
 pytestmark = pytest.mark.django_db
 
@@ -169,6 +169,19 @@ def test_a_large_space_finds_the_rare_word_first_and_counts_all(people: People) 
 
     assert result.hits[0].memory_id == rare.id
     assert (len(result.hits), result.total) == (20, 251)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("q", ["zebra common word", "zebra 1796070"])
+def test_what_a_rare_word_finds_is_not_lost_among_more_than_can_be_ranked(people: People, q: str) -> None:
+    access = people.access()
+    store_together(access, (f"common word on day 1796070{number:06d}" for number in range(600)))
+    rare = store(access, "a zebra")[0]
+
+    result = search(access, q, "keyword", limit=20)
+
+    assert result.hits[0].memory_id == rare.id
+    assert (len(result.hits), result.total) == (20, 601)
 
 
 @pytest.mark.usefixtures("large")

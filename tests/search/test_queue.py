@@ -18,10 +18,9 @@ from memories.embeddings import embeddings_of
 from memories.index_models import EmbeddingPending
 from memories.indexing import index_memories
 from memories.models import Memory
-from memories.schemas import MemoryCreate
-from memories.services import memories_create, memory_build, memory_change, memory_locked
-from tests.factories import People, memory_body
-from tests.search.support import embed_everything, found, search, store
+from memories.services import memory_change, memory_locked
+from tests.factories import People
+from tests.search.support import embed_everything, found, search, store, store_together
 
 pytestmark = pytest.mark.django_db
 
@@ -61,9 +60,7 @@ def test_keyword_finds_at_once_without_any_vector(people: People) -> None:
 def test_what_is_written_during_an_import_is_embedded_before_it(people: People) -> None:
     access = people.access()
     alone = store(access, "My cat sleeps all day")[0]
-    with space_transaction(access):
-        together = [MemoryCreate.model_validate(memory_body(content=f"Imported {number}")) for number in range(30)]
-        memories_create(access=access, memories=[memory_build(access=access, data=data) for data in together])
+    store_together(access, (f"Imported {number}" for number in range(30)))
 
     assert [claim.memory_id for claim in embeddings._claim(access.space_id, 1)] == [alone.id]
 
