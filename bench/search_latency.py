@@ -17,9 +17,21 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench._corpus import MODEL, SHARES, Corpus, drop_word_index, make_word_index
-from bench._support import Timings, finish, machine, noise_ms, service, space_delete, space_kept, table, timed
+from bench._support import (
+    Timings,
+    finish,
+    machine,
+    noise_ms,
+    service,
+    space_delete,
+    space_kept,
+    table,
+    timed,
+    xquad_sentences,
+)
 
 FRESH = itertools.count()
+PASTED = " ".join(xquad_sentences().texts[:20])
 HOSTILE = (
     "x",
     "?",
@@ -32,6 +44,10 @@ HOSTILE = (
     "the",
     "記憶" * 400,
     "word " * 400,
+    "".join(map(chr, range(0x4E00, 0x4E00 + 2_000))),
+    " ".join(f"{number * 7919:x}qz" for number in range(300)),
+    " ".join(f"user_{number}.profile-{number * 31}@host" for number in range(80)),
+    PASTED,
 )
 
 

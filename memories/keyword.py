@@ -20,8 +20,12 @@ from memories.lexemes import adjacent, any_of, quoted
 from memories.statistics import AMONG, COMMON, counted, rows_of, statistics_of
 
 MAX_LEXEMES = 96
+MAX_RANKED = 40
+MAX_PARTS = 6
+MAX_PAIRS = 16
+"""Of what the space has of a long query, so many match and rank: the most telling lexemes, parts and pairs of words."""
 CANDIDATES = 1_000
-SCORES = 40_000
+SCORES = 20_000
 """A query of many lexemes ranks fewer candidates: this many scores of one lexeme in one memory, together."""
 PLAIN_WORD = 0.3
 PART = 0.5
@@ -68,7 +72,7 @@ def analyse(q: str, language: str) -> KeywordQuery:
         if first.stem != second.stem
         and first.stem in texts
         and second.stem in texts
-        and word_share(first.word) != 0.5  # pairs of Chinese characters overlap: a run counts by its pairs already
+        and word_share(first.word) == 1  # in scripts without spaces pairs of characters overlap, and count already
     }
     return KeywordQuery(chosen, tuple(pairs))
 
@@ -102,17 +106,23 @@ class KeywordSearch:
         self.query = query
         self.condition = condition
         self.statistics = statistics_of(space_id, [lexeme.text for lexeme in query.lexemes])
-        self.candidates = max(min(CANDIDATES, SCORES // max(len(query.lexemes), 1)), 200)
+        inside = [lexeme for lexeme in query.lexemes if lexeme.grams and self._is_searched_inside(lexeme)]
         self.parts = {
-            lexeme.text: adjacent(space_id, ["^" + gram for gram in lexeme.grams])
-            for lexeme in query.lexemes
-            if lexeme.grams and self._is_searched_inside(lexeme)
+            lexeme.text: adjacent(space_id, ["^" + gram for gram in lexeme.grams]) for lexeme in inside[:MAX_PARTS]
         }
         self.inside = counted(self.parts, COMMON)
+        self.lexemes = sorted(filter(self._frequency, query.lexemes), key=self._telling, reverse=True)[:MAX_RANKED]
+        self.candidates = max(min(CANDIDATES, SCORES // max(len(self.lexemes), 1)), 200)
 
     def _is_searched_inside(self, lexeme: Lexeme) -> bool:
         """A word is looked for inside of others if it is an identifier, or no word of the space."""
         return lexeme.is_identifier or self.statistics.frequencies.get(lexeme.text, 0) == 0
+
+    def _frequency(self, lexeme: Lexeme) -> int:
+        return max(self.statistics.frequencies.get(lexeme.text, 0), self.inside.get(lexeme.text, 0))
+
+    def _telling(self, lexeme: Lexeme) -> float:
+        return lexeme.weight * self.statistics.rarity(self._frequency(lexeme))
 
     def ideal(self) -> float:
         """Give the score of a memory of mean length in which every word of the query occurs once."""
@@ -120,14 +130,14 @@ class KeywordSearch:
 
     def total(self) -> int:
         """Count everything that any word of the query matches, under the condition."""
-        if not self.query.lexemes:
+        if not self.lexemes:
             return 0
-        where, values = self.condition.where(self._any(self.query.lexemes))
+        where, values = self.condition.where(self._any(self.lexemes))
         return int(rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0][0])
 
     def best(self, limit: int) -> dict[str, Match]:
         """Give the best ``limit`` matches, best first; equal ones newest first, then by id."""
-        if not self.query.lexemes:
+        if not self.lexemes:
             return {}
         first, rest = self._rarest()
         found = self._rank(self._any(first), limit)
@@ -147,17 +157,13 @@ class KeywordSearch:
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
-        frequencies = {
-            lexeme.text: max(self.statistics.frequencies.get(lexeme.text, 0), self.inside.get(lexeme.text, 0))
-            for lexeme in self.query.lexemes
-        }
         if 2 * self.statistics.entries <= 3 * self.candidates:  # so that all are ranked, even if they are a third more
-            return list(self.query.lexemes), []
-        order = sorted(self.query.lexemes, key=lambda lexeme: frequencies[lexeme.text])
+            return self.lexemes, []
+        order = sorted(self.lexemes, key=self._frequency)
         together, taken = 0, 0
         for lexeme in order:
-            together += frequencies[lexeme.text]
-            if together > self.candidates and any(frequencies[known.text] for known in order[:taken]):
+            together += self._frequency(lexeme)
+            if together > self.candidates and taken:
                 break
             taken += 1
         return order[:taken], order[taken:]
@@ -180,7 +186,7 @@ class KeywordSearch:
         terms: list[str] = []
         parameters: list[Any] = [k1 * (1 - b), k1 * b / max(self.statistics.mean_length, 1.0)]
         weights: list[float] = []
-        present = [lexeme for lexeme in self.query.lexemes if self.statistics.frequencies.get(lexeme.text)]
+        present = [lexeme for lexeme in self.lexemes if self.statistics.frequencies.get(lexeme.text)]
         for number, lexeme in enumerate(present):
             inner.append(f"1.644934 * (1 - ts_rank('{{1,1,1,1}}', lexemes, %s::tsquery)) AS rest{number}")
             parameters.append(quoted(self.space_id, lexeme.text))
@@ -198,7 +204,8 @@ class KeywordSearch:
         sql = (
             f"SELECT memory_id, pinned, created_at, {' + '.join(terms) or '0'} AS score FROM ("
             f"SELECT memory_id, pinned, created_at, %s + %s * length AS norm{columns} FROM ("
-            "SELECT memory_id, pinned, created_at, length, lexemes FROM memories_searchable "
+            # Joined to nothing, a long vector is unpacked once and not for each lexeme.
+            "SELECT memory_id, pinned, created_at, length, lexemes || ''::tsvector AS lexemes FROM memories_searchable "
             f"WHERE {where} LIMIT {2 * self.candidates}) AS candidate OFFSET 0) AS matched"
         )
         return sql, [*weights, *parameters, *values]
@@ -206,14 +213,16 @@ class KeywordSearch:
     def _presences(self) -> list[tuple[str, float]]:
         """Give what counts by being there: neighbours in the order of the query, and parts of words."""
         found = []
+        texts = {lexeme.text for lexeme in self.lexemes}
         for first, second, distance in self.query.pairs:
-            if self.statistics.frequencies.get(first) and self.statistics.frequencies.get(second):
+            if {first, second} <= texts:
                 pair = f"{quoted(self.space_id, first)} <{distance}> {quoted(self.space_id, second)}"
                 rarity = min(
                     self.statistics.idf(first) + self.statistics.idf(second), math.log(1 + 2 * self.statistics.entries)
                 )
                 found.append((pair, PAIR * rarity))
-        for lexeme in self.query.lexemes:
+        found = sorted(found, key=lambda pair: -pair[1])[:MAX_PAIRS]
+        for lexeme in self.lexemes:
             if lexeme.text in self.parts:
                 weight = SUBSTRING * lexeme.weight * self.statistics.rarity(self.inside[lexeme.text])
                 found.append((self.parts[lexeme.text], weight))

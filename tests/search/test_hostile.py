@@ -37,6 +37,8 @@ QUERIES = [
     "记" * 2_000,
     "word " * 400,
     " ".join(f"w{number}" for number in range(400)),
+    " ".join(f"user_{number}.profile-{number * 31}@host" for number in range(80)),
+    "".join(map(chr, range(0x4E00, 0x4E00 + 2_000))),
     "ﷺ" * 100,
     "e\u0301" * 500,
     "<script>alert(1)</script>",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memories.keyword import MAX_PAIRS, MAX_PARTS, MAX_RANKED
 from memories.models import Memory
 from tests.factories import People, memory_make
 from tests.search.support import found, search, store, store_together
@@ -144,6 +147,29 @@ def test_what_has_expired_is_not_found(people: People) -> None:
 
     assert found(access, "treasure", "keyword") == [kept.id]
     assert search(access, "treasure", "keyword").total == 1
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        " ".join(f"word{number}" for number in range(300)),
+        " ".join(f"user_{number}.name@host{number}" for number in range(80)),
+        " ".join(f"absent{number}x" for number in range(250)),
+        "".join(map(chr, range(0x4E00, 0x4E00 + 2_000))),
+        "ภาษาไทย" * 200,
+    ],
+    ids=["words", "identifiers", "unknown", "Han", "Thai"],
+)
+def test_a_long_query_does_no_more_than_a_bounded_work(people: People, q: str) -> None:
+    access = people.access()
+    store(access, *("elsewhere" if q.startswith("absent") else q[at : at + 500] for at in range(0, len(q), 500)))
+
+    with CaptureQueriesContext(connection) as captured:
+        search(access, q, "keyword")
+
+    ranking = max((query["sql"] for query in captured), key=lambda sql: sql.count("ts_rank"))
+    assert ranking.count("ts_rank") <= MAX_RANKED
+    assert ranking.count("AS presence") <= MAX_PAIRS + MAX_PARTS
 
 
 @pytest.fixture
