@@ -7,6 +7,7 @@ from django import forms
 
 from accounts.models import LANGUAGES, Role
 from accounts.schemas import SpaceUpdate
+from aiworker.embedding.registry import models_offered
 from api.errors import Invalid
 from api.schemas import parse
 
@@ -44,6 +45,11 @@ class SettingsForm(forms.Form):
     language = forms.ChoiceField(
         label="Language", choices=LANGUAGES, help_text="The search knows its word forms besides those of others."
     )
+    embedding_model = forms.ChoiceField(
+        label="Embedding model",
+        help_text="What finds by meaning: bge-small-en-v1.5 knows English, multilingual-e5-small some hundred "
+        "languages. After a change the old one answers until the new one has read everything.",
+    )
     agent_core_writes = forms.ChoiceField(
         label="Tools may write core memories", choices=[("allow", "Yes"), ("deny", "No, only people")],
         help_text="Core memories are shown to every tool at the start of every task.",
@@ -63,6 +69,8 @@ class SettingsForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["timezone"].choices = zone_choices(self.initial["timezone"])  # type: ignore[attr-defined]
+        models = dict.fromkeys([self.initial["embedding_model"], *models_offered()])
+        self.fields["embedding_model"].choices = [(name, name) for name in models]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """Check the answers with the rules of PATCH /v1/space."""
@@ -75,11 +83,13 @@ class SettingsForm(forms.Form):
                     self.add_error(path.partition(".")[0], sentences)
         return data
 
-    @staticmethod
-    def raw(data: dict[str, Any]) -> dict[str, Any]:
-        """Return the answers in the shape of the body of PATCH /v1/space."""
+    def raw(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the answers in the shape of the body of PATCH /v1/space; a model that stays need not be offered."""
         names = [part.strip() for part in data["context_namespaces"].split(",")]
-        return data | {"context_namespaces": [name for name in names if name]}
+        raw = data | {"context_namespaces": [name for name in names if name]}
+        if "embedding_model" not in self.changed_data:
+            del raw["embedding_model"]
+        return raw
 
     def changes(self) -> dict[str, Any]:
         """Return the settings of a valid form by name."""

@@ -18,6 +18,7 @@ from accounts.services import space_update
 from accounts.sessions import SPACE, space_open
 from api.errors import ApiError, Conflict, Forbidden, Invalid
 from config.mail import mail_is_printed
+from memories.model_changes import space_models
 
 ROLE_WORDS = {
     "owner": "Everything, and the end of the space",
@@ -115,6 +116,8 @@ def settings_page(request: PageRequest) -> HttpResponse:
     """Show and change the settings of the space."""
     space = request.membership.space
     initial = {name: getattr(space, name) for name in SettingsForm.base_fields if hasattr(space, name)}
+    current, coming = space_models(space.pk)
+    initial["embedding_model"] = coming or current
     initial["context_namespaces"] = ", ".join(space.context_namespaces)
     form = SettingsForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from accounts.models import LANGUAGES, validate_timezone
+from aiworker.embedding.registry import models_offered
 from api.schemas import ClosedBody, Text
 
 
@@ -23,8 +24,14 @@ def _language(value: str) -> str:
     return value
 
 
-class SpaceUpdate(ClosedBody):
-    """The body of PATCH /v1/space: only what is given changes."""
+def _embedding_model(value: str) -> str:
+    if value not in models_offered():
+        raise ValueError(f"Use one of: {', '.join(models_offered())}.")
+    return value
+
+
+class SpaceSettings(ClosedBody):
+    """The settings that a space takes along into an archive, each by its column."""
 
     name: Annotated[str, Text(100)] = ""
     timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
@@ -33,6 +40,12 @@ class SpaceUpdate(ClosedBody):
     context_namespaces: Annotated[list[Annotated[str, Text(100)]], Field(max_length=50)] = []
     dreams_enabled: bool = True
     events_kept_days: Annotated[int, Field(ge=1, le=3650)] = 365
+
+
+class SpaceUpdate(SpaceSettings):
+    """The body of PATCH /v1/space: only what is given changes."""
+
+    embedding_model: Annotated[str, AfterValidator(_embedding_model)] = ""
 
 
 class SpaceDeleteParams(ClosedBody):

@@ -7,6 +7,7 @@ from django.db import transaction
 from accounts.access import Access, space_set
 from accounts.models import Membership, Role, Space, User
 from events.services import event_record
+from memories.model_changes import model_change_start, space_models
 
 
 @transaction.atomic
@@ -21,13 +22,20 @@ def space_create(*, owner: User, name: str, kind: str = Space.Kind.PERSONAL) -> 
 
 @transaction.atomic
 def space_update(*, access: Access, changes: dict[str, Any]) -> Space:
-    """Change settings of the access's space and return it."""
+    """Change settings of the access's space and return it; another embedding model takes over when it is complete."""
     space = Space.objects.select_for_update().get(pk=access.space_id)
-    changed = {name: value for name, value in changes.items() if getattr(space, name) != value}
+    columns = {name: value for name, value in changes.items() if name != "embedding_model"}
+    changed = [name for name, value in columns.items() if getattr(space, name) != value]
+    for name in changed:
+        setattr(space, name, columns[name])
     if changed:
-        for name, value in changed.items():
-            setattr(space, name, value)
-        space.save(update_fields=list(changed))
+        space.save(update_fields=changed)
+    if "embedding_model" in changes:
+        current, coming = space_models(space.pk)
+        if changes["embedding_model"] != (coming or current):
+            model_change_start(space_id=space.pk, model=changes["embedding_model"])
+            changed.append("embedding_model")
+    if changed:
         event_record(
             access=access, type="space.updated", object_kind="space", object_ids=[str(space.pk)],
             details={"fields": sorted(changed)},

@@ -6,20 +6,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Space, User
-from accounts.schemas import SpaceDeleteParams, SpaceUpdate
+from accounts.schemas import SpaceDeleteParams, SpaceSettings, SpaceUpdate
 from accounts.services import space_update
 from accounts.team import space_delete
 from api.errors import Invalid
 from api.timestamps import timestamp_format
 from api.views import ApiView
 from apikeys.throttles import rules
+from memories.model_changes import space_models
 
 
 def space_present(space: Space) -> dict[str, Any]:
-    """Return a space with its settings by name."""
-    names = ["name", "kind", *SpaceUpdate.model_fields]
+    """Return a space with its settings by name; next_embedding_model is null unless a change is under way."""
+    names = ["name", "kind", *SpaceSettings.model_fields]
     shown = {name: getattr(space, name) for name in dict.fromkeys(names)}
-    return {"id": str(space.pk)} | shown | {"created_at": timestamp_format(space.created_at)}
+    current, coming = space_models(space.pk)
+    models = {"embedding_model": current, "next_embedding_model": coming or None}
+    return {"id": str(space.pk)} | shown | models | {"created_at": timestamp_format(space.created_at)}
 
 
 class MeView(ApiView):

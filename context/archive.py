@@ -16,7 +16,7 @@ from django.db.models import Model
 
 from accounts.access import Access
 from accounts.models import Space
-from accounts.schemas import SpaceUpdate
+from accounts.schemas import SpaceSettings
 from actions.models import Action, ActionStep
 from actions.rules import SCOPES as ACTIONS
 from api import clock
@@ -135,7 +135,7 @@ def row_plain(row: Model) -> dict[str, Any]:
 
 def space_plain(space: Space) -> dict[str, Any]:
     """Return the settings of a space by name."""
-    return {name: getattr(space, name) for name in SpaceUpdate.model_fields}
+    return {name: getattr(space, name) for name in SpaceSettings.model_fields}
 
 
 def archive_id_generate() -> str:

@@ -14,7 +14,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import BinaryField, CharField, DateTimeField, Max, Model, TextField
 
 from accounts.access import Access
-from accounts.schemas import SpaceUpdate
+from accounts.schemas import SpaceSettings
 from accounts.services import space_update
 from actions.models import LIVE as LIVE_ACTIONS
 from actions.models import Action, ActionCounter, Status
@@ -69,7 +69,7 @@ def archive_import(*, access: Access, file: BinaryIO, with_settings: bool = Fals
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise Invalid.field("body", f"The file is no complete archive ({type(error).__name__}).") from None
     if with_settings:
-        given = parse(SpaceUpdate, {k: v for k, v in manifest["space"].items() if k in SpaceUpdate.model_fields})
+        given = parse(SpaceSettings, {k: v for k, v in manifest["space"].items() if k in SpaceSettings.model_fields})
         space_update(access=access, changes=given.model_dump(exclude_unset=True))
     event_record(
         access=access, type="space.imported", object_kind="space", object_ids=[str(access.space_id)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -127,7 +128,7 @@ def _replace_vectors(space_id: int, changed: list[str], renewed: list[str]) -> N
             cursor.execute(
                 "DELETE FROM memories_memoryvector WHERE space_id = %s AND memory_id = ANY(%s)", [space_id, renewed]
             )
-        values = [BEHIND if len(changed) >= MANY else timedelta(), changed, space_id]
+        values: list[Any] = [BEHIND if len(changed) >= MANY else timedelta(), changed, space_id]
         cursor.execute(QUEUE, values)
         if cursor.rowcount == 0:  # the first memory of its space
             cursor.execute(

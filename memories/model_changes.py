@@ -6,20 +6,29 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.access import Access, space_transaction
+from aiworker.embedding.base import EmbeddingError
+from aiworker.embedding.registry import provider_for
 from memories.index_models import EmbeddingPending, SearchSpace
 from memories.indexing import wake_embedder
 from memories.vector_indexes import index_name
 
 
+def space_models(space_id: int) -> tuple[str, str]:
+    """Return the model that answers in a space, and the one that it changes to, empty when it does not."""
+    row = SearchSpace.objects.filter(pk=space_id).values_list("model", "next_model").first()
+    return row or (settings.EMBEDDING_MODEL, "")
+
+
 def model_change_start(*, space_id: int, model: str) -> int:
     """Queue every memory of a space for another model and return how many; under the same model, what lacks vectors.
 
-    Safe to repeat: what the new model has vectors of already is not queued again.
+    Safe to repeat: what the new model has vectors of already is not queued again. A space without memories changes
+    like any other, as soon as a worker has loaded the model.
     """
     with space_transaction(Access.system(space_id)):
-        space = SearchSpace.objects.select_for_update().filter(pk=space_id).first()
-        if space is None:
-            return 0
+        empty = SearchSpace(space_id=space_id, model=settings.EMBEDDING_MODEL)
+        SearchSpace.objects.bulk_create([empty], ignore_conflicts=True)
+        space = SearchSpace.objects.select_for_update().get(pk=space_id)
         space.next_model = "" if model == space.model else model
         space.save(update_fields=["next_model"])
         EmbeddingPending.objects.filter(space_id=space_id).exclude(model__in=[space.model, model]).delete()
@@ -42,10 +51,22 @@ def model_change_start(*, space_id: int, model: str) -> int:
 
 
 def complete_model_changes() -> None:
-    """Let the new model answer wherever it has a vector for everything, and remove the old model's vectors."""
+    """Let the new model answer wherever it has a vector for everything, and remove the old model's vectors.
+
+    A model that cannot be loaded here takes over nowhere, not even where there is nothing to embed.
+    """
     for space in SearchSpace.objects.exclude(next_model=""):
-        if not EmbeddingPending.objects.filter(space_id=space.pk, model=space.next_model).exists():
+        waits = EmbeddingPending.objects.filter(space_id=space.pk, model=space.next_model).exists()
+        if not waits and _is_ready(space.next_model):
             _complete(space.pk)
+
+
+def _is_ready(model: str) -> bool:
+    try:
+        provider_for(model)
+    except EmbeddingError:
+        return False
+    return True
 
 
 def _complete(space_id: int) -> None:

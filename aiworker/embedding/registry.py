@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import logging
+import subprocess
 import threading
+import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,25 +31,36 @@ KNOWN_DIMENSIONS = {
 }
 BASE_URLS = {"openai": "https://api.openai.com/v1", "voyage": "https://api.voyageai.com/v1"}
 
-_lock = threading.Lock()
+FAILED_SECONDS = 60.0
+"""So long a model that could not be loaded is not tried again: each try may ask the package index."""
+
+logger = logging.getLogger(__name__)
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)  # while one is fetched, the others answer
 _loaded: dict[str, EmbeddingProvider] = {}
+_failed: dict[str, tuple[float, EmbeddingError]] = {}
+
+
+def models_offered() -> list[str]:
+    """Name the models that a space may choose: the server's and the packaged ones."""
+    return list(dict.fromkeys([settings.EMBEDDING_MODEL, *PACKAGED]))
 
 
 def provider_for(name: str) -> EmbeddingProvider:
     """Give the provider of a model: packaged, ``fastembed:``, ``sentence-transformers:``, ``openai:`` or ``voyage:``.
 
-    Raises EmbeddingError if there is none or its model cannot be loaded.
+    Raises EmbeddingError if there is none or its model cannot be loaded, which the log says once a minute.
     """
-    with _lock:
-        if name not in _loaded:
-            _loaded[name] = _make(name)
-        return _loaded[name]
+    if name not in _loaded:
+        with _locks[name]:
+            if name not in _loaded:
+                _loaded[name] = _tried(name)
+    return _loaded[name]
 
 
 def forget_providers() -> None:
     """Drop what is loaded, so that changed settings count (tests)."""
-    with _lock:
-        _loaded.clear()
+    _loaded.clear()
+    _failed.clear()
 
 
 def directory_of(name: str) -> Path:
@@ -61,6 +76,21 @@ def prepare_model(name: str, say: Callable[[str], None]) -> None:
         with (directory / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # the others wait, and then find it done
             PACKAGED[name].prepare(directory, say)
+
+
+def _tried(name: str) -> EmbeddingProvider:
+    until, error = _failed.get(name, (0.0, EmbeddingError()))
+    if time.monotonic() < until:
+        raise error
+    try:
+        return _make(name)
+    except EmbeddingError as problem:
+        error = problem
+    except (OSError, subprocess.SubprocessError) as problem:
+        error = EmbeddingError(f"{name} could not be prepared ({type(problem).__name__})")
+    _failed[name] = (time.monotonic() + FAILED_SECONDS, error)
+    logger.warning("The embedding model %s is not ready: %s", name, str(error))
+    raise error
 
 
 def _make(name: str) -> EmbeddingProvider:

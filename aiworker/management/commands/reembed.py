@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.models import Space
 from aiworker.embedding.base import EmbeddingError
 from aiworker.embedding.registry import provider_for
 from memories.embeddings import embed_pending
@@ -33,8 +34,10 @@ class Command(BaseCommand):
             provider_for(model)
         except EmbeddingError as error:
             raise CommandError(str(error)) from None
-        spaces = SearchSpace.objects.all() if space is None else SearchSpace.objects.filter(pk__in=space)
+        spaces = Space.objects.all() if space is None else Space.objects.filter(pk__in=space)
         ids = list(spaces.values_list("pk", flat=True))
+        if unknown := set(space or ()) - set(ids):
+            raise CommandError(f"There is no space {min(unknown)}.")
         queued = sum(model_change_start(space_id=space_id, model=model) for space_id in ids)
         self.stdout.write(f"{queued} memories of {len(ids)} spaces queued for {model}.")
         if not detach:
