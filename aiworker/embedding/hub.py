@@ -6,7 +6,8 @@ Both are optional: they bring their own dependencies and fetch weights from a ne
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from aiworker.embedding.base import EmbeddingError, Vector, checked_vectors, split_by_characters
@@ -21,9 +22,11 @@ class HubProvider:
     is_local = True
     alike: float | None = None
 
-    def __init__(self, name: str, *, dimensions: int = 0) -> None:
+    def __init__(self, package: str, name: str, *, dimensions: int = 0) -> None:
         self.name = name
-        self.dimensions = dimensions or len(self._raw("dimensions", is_query=False))
+        with _errors_of(name):
+            self._load(_optional(package), name.partition(":")[2])
+            self.dimensions = dimensions or len(self._raw("dimensions", is_query=False))
 
     def split(self, text: str) -> list[str]:
         """Cut a text by characters, few enough for 512 tokens in most scripts."""
@@ -42,8 +45,12 @@ class HubProvider:
         return 1.0
 
     def _checked(self, text: str, *, is_query: bool) -> Vector:
-        raw = self._raw(text, is_query=is_query)
+        with _errors_of(self.name):
+            raw = self._raw(text, is_query=is_query)
         return checked_vectors([raw], count=1, dimensions=self.dimensions, provider=self.name)[0]
+
+    def _load(self, package: Any, model: str) -> None:
+        raise NotImplementedError
 
     def _raw(self, text: str, *, is_query: bool) -> Any:
         raise NotImplementedError
@@ -53,8 +60,10 @@ class FastembedProvider(HubProvider):
     """A model that fastembed knows: ``fastembed:NAME``."""
 
     def __init__(self, model: str, *, dimensions: int = 0) -> None:
-        self._model = _optional("fastembed").TextEmbedding(model_name=model)
-        super().__init__(f"fastembed:{model}", dimensions=dimensions)
+        super().__init__("fastembed", f"fastembed:{model}", dimensions=dimensions)
+
+    def _load(self, package: Any, model: str) -> None:
+        self._model = package.TextEmbedding(model_name=model)
 
     def _raw(self, text: str, *, is_query: bool) -> Any:
         embed = self._model.query_embed if is_query else self._model.embed
@@ -65,13 +74,27 @@ class SentenceTransformersProvider(HubProvider):
     """A model that sentence-transformers knows: ``sentence-transformers:NAME``."""
 
     def __init__(self, model: str, *, dimensions: int = 0) -> None:
-        self._model = _optional("sentence_transformers").SentenceTransformer(model)
-        super().__init__(f"sentence-transformers:{model}", dimensions=dimensions)
+        super().__init__("sentence_transformers", f"sentence-transformers:{model}", dimensions=dimensions)
+
+    def _load(self, package: Any, model: str) -> None:
+        self._model = package.SentenceTransformer(model)
 
     def _raw(self, text: str, *, is_query: bool) -> Any:
+        # Those of version 5 add the prompts that a model wants; before it there was one way for both.
         name = "encode_query" if is_query else "encode_document"
         encode = getattr(self._model, name, self._model.encode)
-        return encode(text, normalize_embeddings=True)
+        return encode(text, normalize_embeddings=True, show_progress_bar=False)
+
+
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Turn whatever a library raises into an EmbeddingError without its message, which may quote the text."""
+    try:
+        yield
+    except EmbeddingError:
+        raise
+    except Exception as error:
+        raise EmbeddingError(f"{name} failed ({type(error).__name__})") from None
 
 
 def _optional(package: str) -> Any:
