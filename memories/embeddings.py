@@ -11,7 +11,7 @@ import hashlib
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,8 @@ from memories.semantic import vector_literal
 BATCH = 16
 LEASE_SECONDS = 120
 MAX_PAUSE_SECONDS = 300
+MAX_UNANSWERED = 2
+"""After so many requests that a provider did not answer, the rest of a batch is not tried."""
 MAX_COUNTED = 10_000
 """How far the memories that wait are counted."""
 
@@ -40,6 +42,7 @@ class Claim:
     memory_id: str
     model: str
     queued_at: datetime
+    attempts: int
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,11 @@ def embeddings_of(access: Access, ids: Sequence[str]) -> dict[str, list[float]]:
 
 
 def embed_newest(space_id: int, provider: EmbeddingProvider, count: int) -> None:
-    """Embed a space's newest pending memories now, so that a search finds what was just written."""
-    embed_claims(_claim(space_id, count, model=provider.name), provider)
+    """Embed a space's newest pending memories now, so that a search finds what was just written.
+
+    A worker may have them in hand already, and still be loading its model: the vectors of both are the same.
+    """
+    embed_claims(_claim(space_id, count, model=provider.name, leased_too=True), provider)
 
 
 def embed_pending(seconds: float) -> bool:
@@ -87,24 +93,43 @@ def _embed_model(model: str, claims: list[Claim]) -> None:
 
 
 def embed_claims(claims: Sequence[Claim], provider: EmbeddingProvider) -> None:
-    """Embed and store claimed memories; what fails waits longer each time, with the reason beside it."""
-    for space_id in {claim.space_id for claim in claims}:
-        works, known = _read(space_id, [claim for claim in claims if claim.space_id == space_id], provider)
+    """Embed and store claimed memories; what fails waits longer each time, with the reason beside it.
+
+    What has failed before is tried alone, in any order: one text may be what the provider fails at.
+    """
+    unanswered = 0
+    for batch in _batches(claims):
         try:
-            vectors = _embedded(works, known, provider)
+            if unanswered >= MAX_UNANSWERED:
+                raise ProviderUnavailable("The provider did not answer for others")
+            _embed_batch(batch, provider)
         except ProviderUnavailable as error:
-            _give_back([work.claim for work in works], error)
+            unanswered += 1
+            _give_back(batch, error)
         except EmbeddingError as error:
-            if len(works) == 1:
-                _give_back([works[0].claim], error)
-            else:  # one text may be what the provider refuses
-                for work in works:
-                    embed_claims([work.claim], provider)
-        else:
-            try:
-                _store(space_id, works, vectors)
-            except OperationalError:  # such as a wait that PostgreSQL has ended
-                _give_back([work.claim for work in works], EmbeddingError("The vectors could not be stored"))
+            if len(batch) == 1:
+                _give_back(batch, error)
+            else:
+                embed_claims([replace(claim, attempts=1) for claim in batch], provider)
+
+
+def _batches(claims: Sequence[Claim]) -> list[list[Claim]]:
+    new = [claim for claim in claims if not claim.attempts]
+    by_space = [[claim for claim in new if claim.space_id == space_id] for space_id in {one.space_id for one in new}]
+    failed = [[claim] for claim in claims if claim.attempts]
+    random.shuffle(failed)
+    return by_space + failed
+
+
+def _embed_batch(claims: list[Claim], provider: EmbeddingProvider) -> None:
+    """Embed and store memories of one space. Raises EmbeddingError."""
+    space_id = claims[0].space_id
+    works, known = _read(space_id, claims, provider)
+    vectors = _embedded(works, known, provider)
+    try:
+        _store(space_id, works, vectors)
+    except OperationalError as error:  # such as a wait that PostgreSQL has ended
+        raise ProviderUnavailable("The vectors could not be stored") from error
 
 
 def _claim_fairly() -> list[Claim]:
@@ -126,21 +151,26 @@ _WAITING_SPACES = """
 """
 
 
-def _claim(space_id: int, count: int, *, model: str | None = None) -> list[Claim]:
-    """Lease a space's newest waiting rows: what was written last is what is searched for first."""
+def _claim(space_id: int, count: int, *, model: str | None = None, leased_too: bool = False) -> list[Claim]:
+    """Lease a space's newest waiting rows: what was written last is what is searched for first.
+
+    With ``leased_too`` also those that another has leased, but none that waits because it failed.
+    """
     rows = _rows(
         """
         UPDATE memories_embeddingpending AS pending SET not_before = clock_timestamp() + %s * interval '1 second'
         FROM (
             SELECT space_id, memory_id, model FROM memories_embeddingpending
-            WHERE space_id = %s AND not_before <= clock_timestamp() AND (%s::text IS NULL OR model = %s)
+            WHERE space_id = %s AND (not_before <= clock_timestamp() OR (%s AND attempts = 0))
+                AND (%s::text IS NULL OR model = %s)
             ORDER BY queued_at DESC LIMIT %s FOR UPDATE SKIP LOCKED
         ) AS chosen
         WHERE pending.space_id = chosen.space_id AND pending.memory_id = chosen.memory_id
             AND pending.model = chosen.model
-        RETURNING pending.space_id, pending.memory_id, pending.model, pending.queued_at
+        RETURNING pending.space_id, pending.memory_id, pending.model, pending.queued_at,
+            pending.attempts
         """,
-        [LEASE_SECONDS, space_id, model, model, count],
+        [LEASE_SECONDS, space_id, leased_too, model, model, count],
     )
     return [Claim(*row) for row in rows]
 

@@ -56,6 +56,7 @@ class FakeProvider:
         self.dimensions = dimensions
         self.requests: list[dict[str, Any]] = []
         self.status = 200
+        self.fails_at = ""  # an input that holds it is answered by 500
         self.body: Any = None  # None: one vector a text
         self.url = ""
 
@@ -80,7 +81,8 @@ def fake_provider(dimensions: int = 8) -> Iterator[FakeProvider]:
             fake.requests.append(request | {"path": self.path, "authorization": self.headers.get("Authorization")})
             body = {"data": fake.vectors(request["input"])} if fake.body is None else fake.body
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(fake.status)
+            fails = bool(fake.fails_at) and any(fake.fails_at in text for text in request["input"])
+            self.send_response(500 if fails else fake.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

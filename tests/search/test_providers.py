@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from aiworker.embedding import queries
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, ProviderUnavailable, checked_vectors
@@ -120,6 +121,36 @@ def test_a_text_that_is_refused_does_not_keep_others_waiting(people: People, fak
 
     assert found(access, "anything", "semantic") == [good.id]
     assert search(access, "anything", "semantic").pending == 1
+
+
+@pytest.mark.django_db
+def test_a_text_at_which_the_provider_fails_does_not_keep_others_waiting(people: People, fake: FakeProvider) -> None:
+    access = people.access()
+    store(access, *(f"fine {number}" for number in range(10)), "this one fails")
+    fake.fails_at = "this one"
+
+    embed_everything()
+    assert EmbeddingPending.objects.count() == 11
+    EmbeddingPending.objects.update(not_before=timezone.now())
+    embed_everything()
+
+    assert EmbeddingPending.objects.count() == 1
+    assert EmbeddingPending.objects.get().attempts == 2
+
+
+@pytest.mark.django_db
+def test_a_provider_that_is_away_is_asked_little(people: People, fake: FakeProvider) -> None:
+    access = people.access()
+    store(access, *(f"note {number}" for number in range(10)))
+    fake.status = 503
+
+    embed_everything()
+    EmbeddingPending.objects.update(not_before=timezone.now())
+    fake.requests.clear()
+    embed_everything()
+
+    assert len(fake.requests) == 2
+    assert set(EmbeddingPending.objects.values_list("attempts", flat=True)) == {2}
 
 
 @pytest.mark.django_db

@@ -12,6 +12,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from accounts.access import Access, space_transaction
+from aiworker.embedding.base import ProviderUnavailable
 from aiworker.embedding.registry import provider_for
 from memories import embeddings
 from memories.embeddings import embeddings_of
@@ -188,6 +189,24 @@ def test_a_worker_that_died_keeps_its_lease_only_for_a_while(people: People) -> 
     assert (vectors(access), EmbeddingPending.objects.count()) == (1, 0)
 
 
+def test_a_search_finds_what_was_just_written_while_a_worker_has_it_in_hand(people: People) -> None:
+    access = people.access()
+    memory = store(access, "My cat sleeps all day")[0]
+    in_hand = embeddings._claim(access.space_id, 5)
+
+    assert found(access, "kitten", "semantic") == [memory.id]
+    embeddings.embed_claims(in_hand, provider_for("bge-small-en-v1.5"))
+    assert (vectors(access), EmbeddingPending.objects.count()) == (1, 0)
+
+
+def test_a_search_leaves_what_waits_because_it_failed(people: People) -> None:
+    access = people.access()
+    store(access, "My cat sleeps all day")
+    embeddings._give_back(embeddings._claim(access.space_id, 5), ProviderUnavailable("away"))
+
+    assert search(access, "kitten", "semantic").pending == 1
+
+
 def test_two_workers_never_claim_the_same_row(people: People) -> None:
     access = people.access()
     store(access, *(f"note {number}" for number in range(6)))
@@ -218,8 +237,6 @@ def test_the_newest_are_embedded_first(people: People) -> None:
 
 
 def test_what_fails_waits_longer_each_time(people: People) -> None:
-    from aiworker.embedding.base import ProviderUnavailable
-
     access = people.access()
     store(access, "a note")
     pauses = []
