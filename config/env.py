@@ -1,4 +1,4 @@
-"""Typed readers of the environment: what cannot be read stops the start with one sentence."""
+"""Typed readers of the environment: what cannot be read stops the start with one sentence; what is empty is unset."""
 
 import os
 from pathlib import Path
@@ -7,14 +7,14 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def env_str(name: str, default: str = "") -> str:
-    """Return the variable, or the contents of the file that NAME_FILE names, or the default."""
+    """Return the contents of the file that NAME_FILE names, or the variable, or, when that is empty, the default."""
     file = os.environ.get(f"{name}_FILE")
     if file:
         try:
             return Path(file).read_text(encoding="utf-8").strip()
         except OSError as error:
             raise ImproperlyConfigured(f"{name}_FILE: {error.strerror}: {file}") from None
-    return os.environ.get(name, default).strip()
+    return os.environ.get(name, "").strip() or default
 
 
 def env_int(name: str, default: int, *, minimum: int = 0) -> int:

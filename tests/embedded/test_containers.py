@@ -6,6 +6,7 @@ import fnmatch
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ from embedded.postgres import Postgres
 from embedded.servers import running
 from embedded.valkey import Valkey
 from tests.embedded.conftest import PROJECT, clean_environment
+
+#: What the image fixes, and what only the first start needs.
+FIXED = {"PORT", "OMP_HOST", "OMP_DATA_DIR", "OMP_MODELS_DIR"}
+FIRST = {"OMP_API_KEY", "OMP_OWNER_EMAIL", "OMP_OWNER_PASSWORD"}
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +120,52 @@ def test_secrets_are_asked_for_and_not_given(compose: dict[str, Any]) -> None:
     assert not re.findall(r"\$\{\w*(?:KEY|PASSWORD|SECRET)\w*:-[^}]", text), "no secret has a default"
 
 
+def settings_of_the_readme() -> set[str]:
+    """Return the names in the first column of the table of settings, and those that a row names for each of a list."""
+    table = re.findall(r"^\| (`[A-Z].*)$", (PROJECT / "README.md").read_text(), re.MULTILINE)
+    named = {name for row in table for name in re.findall(r"`([A-Z_]+)`", row.partition(" |")[0])}
+    return named | {name for row in table for name in re.findall(r"`(OMP_SOCIAL_[A-Z_]+)`", row)}
+
+
+def test_every_setting_of_the_readme_reaches_the_containers(compose: dict[str, Any]) -> None:
+    environments = {name: set(compose["services"][name]["environment"]) for name in ("web", "worker", "jobs", "beat")}
+    known = settings_of_the_readme() - FIXED
+
+    assert len(known) > 55
+    assert set(compose["services"]["migrate"]["environment"]) == known
+    for name, found in environments.items():
+        assert found == known - FIRST - (set() if name == "worker" else {"DATABASE_OWNER_URL"})
+
+
+def test_what_is_passed_on_is_unset_unless_the_environment_says_otherwise(compose: dict[str, Any]) -> None:
+    given = {name for name, value in compose["services"]["web"]["environment"].items() if value is not None}
+
+    assert given == {
+        "OMP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "OMP_PUBLIC_URL", "OMP_ALLOWED_HOSTS", "OMP_SSL_REDIRECT",
+        "OMP_TRUSTED_PROXIES", "OMP_TRUST_FORWARDED_PROTO",
+    }  # fmt: skip
+
+
+def test_empty_means_the_default(compose: dict[str, Any]) -> None:
+    """As `NAME=` in .env and `${NAME:-}` give it."""
+    passed = [name for name, value in compose["services"]["migrate"]["environment"].items() if value is None]
+    show = (
+        "from django.conf import settings; from embedded.health import whole_number; "
+        "print({name: getattr(settings, name) for name in dir(settings) if name.isupper()}, "
+        "whole_number('OMP_WEB_THREADS', 16), whole_number('OMP_JOB_PROCESSES', 4))"
+    )
+
+    def settings(**values: str) -> str:
+        env = clean_environment(
+            DJANGO_SETTINGS_MODULE="config.settings", PYTHONHASHSEED="0", SECRET_KEY="k" * 50, **values
+        )
+        done = subprocess.run([sys.executable, "-c", show], cwd=PROJECT, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return re.sub(r" at 0x\w+", "", done.stdout)
+
+    assert settings(**dict.fromkeys(passed, "")) == settings()
+
+
 def test_settings_in_compose_are_settings_of_the_service(compose: dict[str, Any]) -> None:
     sources = "".join(
         path.read_text() for folder in ("config", "embedded") for path in (PROJECT / folder).rglob("*.py")
@@ -122,7 +173,8 @@ def test_settings_in_compose_are_settings_of_the_service(compose: dict[str, Any]
 
     for name in ("migrate", "web", "worker", "beat"):
         for variable in compose["services"][name]["environment"]:
-            assert f'"{variable}"' in sources, f"nothing reads {variable}"
+            read = re.sub("_GOOGLE_", "_{name.upper()}_", variable)
+            assert f'"{read}"' in sources, f"nothing reads {variable}"
 
 
 def test_servers_are_set_as_the_embedded_ones(compose: dict[str, Any], tmp_path: Path) -> None:
