@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document: drf-spectacular walks the addresses, api.openapi says what each takes and answers."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from memories.transfer.schemas import IMPORT_TYPES
 
 OPERATIONS = core.OPERATIONS | agentstate.OPERATIONS | dreams.OPERATIONS | ai.OPERATIONS
 SHAPES = core.SHAPES | agentstate.SHAPES | dreams.SHAPES | ai.SHAPES
-JSON = "application/json"
+JSON, ZIP, BYTES = "application/json", "application/zip", "application/octet-stream"
 REFERENCE = "#/components/schemas/{model}"
 UNKNOWN = Operation({200: None})
 ERRORS: dict[int, tuple[type[errors.ApiError], ...]] = {
@@ -41,7 +42,27 @@ HEADERS = {
     "Link": {"description": 'The next page: <…>; rel="next".', "schema": {"type": "string"}},
     "Location": {"description": "The job's address.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string"}},
-}
+    "RateLimit": {
+        "description": "What is left: requests (r), and seconds until there are more (t). Absent without limits.",
+        "schema": {"type": "string"}, "example": '"key";r=299;t=0',
+    },
+    "RateLimit-Policy": {
+        "description": "The limit that RateLimit speaks of: requests at once (q), and seconds until all are back (w).",
+        "schema": {"type": "string"}, "example": '"key";q=300;w=15',
+    },
+    "Idempotency-Replayed": {
+        "description": "Present when this is the answer to an earlier request with the same Idempotency-Key.",
+        "schema": {"const": "true"},
+    },
+    "X-Search-Pending": {
+        "description": "How many memories search by meaning does not know yet; absent when it knows all.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"}, "example": "4",
+    },
+    "WWW-Authenticate": {
+        "description": "How to authenticate.", "schema": {"type": "string"}, "example": 'Bearer realm="commonplace"',
+    },
+}  # fmt: skip
+LIMITS = ("RateLimit", "RateLimit-Policy")
 TAGS = {"memories": "Memories", "export": "Transfer", "import": "Transfer", "health": "Service"}
 
 
@@ -110,6 +131,8 @@ def operation_object(view: ApiView, path: str, method: str) -> dict[str, Any]:
     """Return the OpenAPI operation of a view's method."""
     operation = OPERATIONS.get(f"{method} {path}", UNKNOWN)
     docstring = (getattr(view, method.lower()).__doc__ or "").strip()
+    headers = [*LIMITS, *(["Idempotency-Replayed"] if method == "POST" else [])]
+    headers += ["X-Search-Pending"] if path == "/v1/memories/search" else []
     scope = view.scopes.get(method)
     found: dict[str, Any] = {
         "operationId": operation_id(method, path),
@@ -119,7 +142,8 @@ def operation_object(view: ApiView, path: str, method: str) -> dict[str, Any]:
         "security": [{"bearer": []}, {"apiKey": []}],
         "parameters": parameters(operation, path, method),
         "responses": {
-            str(status): answer_object(operation, status, shape) for status, shape in sorted(operation.answers.items())
+            str(status): answer_object(operation, status, shape, headers)
+            for status, shape in sorted(operation.answers.items())
         }
         | {str(status): error_object(status) for status in statuses(operation, path, method)},
     }
@@ -153,33 +177,42 @@ def parameters(operation: Operation, path: str, method: str) -> list[dict[str, A
 def request_body(operation: Operation, path: str) -> dict[str, Any] | None:
     """Return the request body, None for an operation without one."""
     if path == "/v1/import":
-        content = {JSON: {"schema": ref("ImportFile")}, "application/x-ndjson": {"schema": {"type": "string"}}}
+        content = {JSON: shape_media("ImportFile"), "application/x-ndjson": {"schema": {"type": "string"}}}
         # Files of other products: text and zips, found out by their content or named by `format`.
         content |= {media_type: {"schema": {"type": "string"}} for media_type in sorted(IMPORT_TYPES - set(content))}
         return {"required": True, "content": content}
+    if path == "/v1/space/import":
+        return {"required": True, "content": {kind: {"schema": ref("Archive")} for kind in (ZIP, BYTES)}}
     if operation.body is None:
         return None
-    media: dict[str, Any] = {"schema": ref(operation.body.__name__)}
-    if operation.example is not None:
-        media["examples"] = {"example": {"value": operation.example}}
+    media = {"schema": ref(operation.body.__name__), "examples": {"example": {"value": operation.example}}}
     return {"required": True, "content": {JSON: media}}
 
 
-def answer_object(operation: Operation, status: int, shape: str | None) -> dict[str, Any]:
-    """Return the response object of a success."""
-    headers = {"X-Request-Id": HEADERS["X-Request-Id"]}
+def shape_media(shape: str) -> dict[str, Any]:
+    """Return the media type object of a shape, with its example."""
+    return {"schema": ref(shape), "examples": {"example": {"value": SHAPES[shape]["examples"][0]}}}
+
+
+def headers_named(names: Iterable[str]) -> dict[str, Any]:
+    """Return the header objects of an answer."""
+    return {name: HEADERS[name] for name in names}
+
+
+def answer_object(operation: Operation, status: int, shape: str | None, headers: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the response object of a success; `headers` come with every answer of the operation."""
+    names = ["X-Request-Id", *headers]
     if status == 202:
-        headers["Location"] = HEADERS["Location"]
-    if shape in {"Memory", "Record", "KeyValue", "JournalEntry"}:
-        headers["ETag"] = HEADERS["ETag"]
+        names.append("Location")
+    if status == 304 or shape in {"Memory", "Fact", "Record", "KeyValue", "JournalEntry"}:
+        names.append("ETag")
     if shape is not None and ("next_cursor" in SHAPES[shape].get("properties", {}) or shape == "MemoryList"):
-        headers["Link"] = HEADERS["Link"]
-    found: dict[str, Any] = {"description": shape or "No content", "headers": headers}
-    if shape is not None:
-        media: dict[str, Any] = {"schema": ref(shape)}
-        for example in SHAPES[shape].get("examples", []):
-            media["examples"] = {"example": {"value": example}}
-        found["content"] = {JSON: media}
+        names.append("Link")
+    found: dict[str, Any] = {"description": shape or "No content", "headers": headers_named(names)}
+    if shape == "Archive":
+        found["content"] = {ZIP: {"schema": ref(shape)}}
+    elif shape is not None:
+        found["content"] = {JSON: shape_media(shape)}
         if shape == "Export":
             found["content"]["application/x-ndjson"] = {"schema": {"type": "string"}}
     if operation.links and (status == 202) == any("{job_id}" in target for target in operation.links.values()):
@@ -215,7 +248,7 @@ def error_object(status: int) -> dict[str, Any]:
         kinds += (errors.NoApiKey,)
     found: dict[str, Any] = {
         "description": "; ".join(f"`{kind.code}`" for kind in kinds),
-        "headers": {"X-Request-Id": HEADERS["X-Request-Id"]},
+        "headers": headers_named(["X-Request-Id", *(["WWW-Authenticate"] if status == 401 else LIMITS)]),
         "content": {
             JSON: {
                 "schema": ref("Error"),
@@ -226,7 +259,7 @@ def error_object(status: int) -> dict[str, Any]:
         },
     }
     if status in {429, 503}:
-        found["headers"] = found["headers"] | {"Retry-After": HEADERS["Retry-After"]}
+        found["headers"] |= headers_named(["Retry-After"])
     return found
 
 
@@ -252,7 +285,7 @@ def complete(result: dict[str, Any], generator: Any, request: Any, public: bool)
             "tags": ["Service"],
             "summary": "Return this document",
             "security": [{}],
-            "responses": {"200": {"description": "OpenAPI 3.1", "content": {JSON: {"schema": {"type": "object"}}}}},
+            "responses": {"200": answer_object(Operation({200: "OpenApi"}), 200, "OpenApi")},
         }
     }
     result["paths"] = dict(sorted(result["paths"].items()))

@@ -13,6 +13,7 @@ from api.openapi.operations import (
     TEXT,
     TIME,
     Operation,
+    listed,
     obj,
     ref,
 )
@@ -82,6 +83,23 @@ EXAMPLE_MEMORY = {
     "created_at": "2026-06-29T12:00:00Z",
     "updated_at": "2026-06-29T12:00:00Z",
 }
+EXAMPLE_FACT: dict[str, Any] = {
+    "id": "mem_8f3k2m9q1w5z7x4c", "content": "Prefers window seats", "type": "semantic",
+    "source": {"tool": "claude", "timestamp": "2026-06-29T12:00:00Z"}, "tags": [], "namespace": None,
+    "created_at": "2026-06-29T12:00:00Z", "updated_at": "2026-06-29T12:00:00Z", "expires_at": None, "metadata": {},
+    "tier": "long", "subject": "user", "origin": "agent", "pinned": False, "source_ref": "", "status": "active",
+    "channel": "rest", "version": 1, "recall_count": 0, "last_recalled_at": None, "evidence_deleted": False,
+}  # fmt: skip
+EXAMPLE_EVENT = {
+    "id": "17", "type": "memory.read", "actor": {"kind": "key", "id": "3", "name": "claude"},
+    "object": {"kind": "memory", "id": "mem_01j9xk2p3q4r5s6t"}, "at": "2026-06-29T12:00:00Z", "channel": "rest",
+    "ip": "192.0.2.7", "request_id": "0b5c8a1e", "details": {},
+}  # fmt: skip
+EXAMPLE_SPACE = {
+    "id": "1", "name": "Personal", "kind": "personal", "timezone": "Europe/Berlin", "language": "en",
+    "agent_core_writes": "allow", "context_namespaces": [], "dreams_enabled": True, "events_kept_days": 365,
+    "created_at": "2026-06-01T09:30:00Z",
+}  # fmt: skip
 EXAMPLE_ERROR = {
     "error": "validation_error",
     "message": "The request does not fit. The fields that are wrong are in details.fields.",
@@ -175,21 +193,7 @@ SHAPES: dict[str, dict[str, Any]] = {
             "request_id": TEXT, "details": OBJECT,
         }
     ),
-    "EventList": obj(
-        {"events": {"type": "array", "items": ref("Event")}, "next_cursor": OPTIONAL_TEXT},
-        examples=[
-            {
-                "events": [
-                    {
-                        "id": "17", "type": "memory.read", "actor": {"kind": "key", "id": "3", "name": "claude"},
-                        "object": {"kind": "memory", "id": "mem_01j9xk2p3q4r5s6t"}, "at": "2026-06-29T12:00:00Z",
-                        "channel": "rest", "ip": "192.0.2.7", "request_id": "0b5c8a1e", "details": {},
-                    }
-                ],
-                "next_cursor": None,
-            }
-        ],
-    ),
+    "EventList": listed("events", "Event", EXAMPLE_EVENT),
     "Me": obj(
         {
             "space": obj({"id": TEXT, "name": TEXT, "kind": TEXT}),
@@ -203,9 +207,24 @@ SHAPES: dict[str, dict[str, Any]] = {
                     "requests_per_minute": {"type": ["integer", "null"]},
                 }
             ),
-        }
+        },
+        examples=[
+            {
+                "space": {"id": "1", "name": "Personal", "kind": "personal"},
+                "user": {"id": "1", "email": "anna@example.com", "name": "Anna"},
+                "key": {"name": "claude", "prefix": "om_Gzn8UPc", "tool": "claude"},
+                "role": "owner",
+                "scopes": ["memories:read", "memories:write"],
+                "limits": {
+                    "read_tools": ["claude", "cursor"], "namespaces": None, "types": None, "quarantine": False,
+                    "requests_per_minute": 1200,
+                },
+            }
+        ],
     ),
-    "Space": {"type": "object", "required": ["id", "name", "timezone", "language"]},
+    "Space": {
+        "type": "object", "required": ["id", "name", "timezone", "language"], "examples": [EXAMPLE_SPACE],
+    },
     "Health": obj(
         {
             "status": {"enum": ["ok", "degraded"]}, "version": {"const": "0.1"}, "memories_count": COUNT,
@@ -219,6 +238,11 @@ SHAPES: dict[str, dict[str, Any]] = {
             }
         ],
     ),
+    "OpenApi": {
+        "type": "object",
+        "required": ["openapi", "info", "paths"],
+        "examples": [{"openapi": "3.1.0", "info": {"title": "Commonplace", "version": "0.1.0"}, "paths": {}}],
+    },
     "ImportFile": {
         "type": "object",
         "required": ["memories"],

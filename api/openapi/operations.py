@@ -38,10 +38,15 @@ def ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def listed(name: str, shape: str, *, cursor: bool = True, **more: Any) -> dict[str, Any]:
-    """Return the schema of an answer whose only list is `name`, with the next page's cursor."""
-    items = {"type": "array", "items": ref(shape)}
-    return obj({name: items, **more, **({"next_cursor": OPTIONAL_TEXT} if cursor else {})})
+def listed(name: str, shape: str, example: Any, *, total: bool = False, cursor: bool = True) -> dict[str, Any]:
+    """Return the schema of an answer whose only list is `name`, with the next page's cursor; `example` is an item."""
+    members: dict[str, Any] = {name: {"type": "array", "items": ref(shape)}}
+    shown: dict[str, Any] = {name: [example]}
+    if total:
+        members["total"], shown["total"] = COUNT, 1
+    if cursor:
+        members["next_cursor"], shown["next_cursor"] = OPTIONAL_TEXT, None
+    return obj(members, examples=[shown])
 
 
 TEXT = {"type": "string"}

@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 from django.urls import URLPattern
 
-from api.schema import OPERATIONS, SHAPES, components
+from api.schema import HEADERS, LIMITS, OPERATIONS
 from api.urls import urlpatterns
 from api.views import ApiView
-from tests.factories import Api
+from tests.factories import Api, People, memory_body
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -85,17 +85,58 @@ def names_used(document: dict[str, Any]) -> set[str]:
     return {reference.rpartition("/")[2] for reference in references(document)}
 
 
-@pytest.mark.parametrize("name", sorted(name for name, shape in SHAPES.items() if "examples" in shape))
-def test_the_examples_of_answers_fit(name: str) -> None:
-    for example in SHAPES[name]["examples"]:
-        jsonschema.validate(example, {"$ref": f"#/components/schemas/{name}", "components": {"schemas": components()}})
+def fitting(document: dict[str, Any], content: dict[str, Any], where: str) -> None:
+    """Check that JSON content has an example, and that its schema takes each one."""
+    media = content["application/json"]
+    assert media["examples"], f"give {where} an example"
+    for example in media["examples"].values():
+        whole = media["schema"] | {"components": document["components"]}
+        jsonschema.Draft202012Validator(whole, format_checker=jsonschema.FormatChecker()).validate(example["value"])
 
 
-@pytest.mark.parametrize("name", sorted(name for name, operation in OPERATIONS.items() if operation.example))
-def test_the_examples_of_bodies_fit(name: str) -> None:
+def test_every_body_has_an_example_that_fits(document: dict[str, Any]) -> None:
+    for name, operation in operations(document).items():
+        content = operation.get("requestBody", {"content": {}})["content"]
+        assert content or "requestBody" not in operation, name
+        if "application/json" in content:
+            fitting(document, content, name)
+
+
+def test_every_answer_has_an_example_that_fits(document: dict[str, Any]) -> None:
+    for name, operation in operations(document).items():
+        for status, answer in operation["responses"].items():
+            if "application/json" in answer.get("content", {}):
+                fitting(document, answer["content"], f"{status} of {name}")
+
+
+@pytest.mark.parametrize("name", sorted(name for name, operation in OPERATIONS.items() if operation.body))
+def test_the_service_takes_the_examples_of_bodies(name: str) -> None:
     model = OPERATIONS[name].body
     assert model is not None
     model.model_validate(OPERATIONS[name].example)
+
+
+def test_describes_the_headers_of_answers(document: dict[str, Any], people: People) -> None:
+    """What an answer carries is in the document, and what is in the document is carried by some answer."""
+    api, key = people.api(), {"Idempotency-Key": "once"}
+    answers = [
+        ("GET /v1/memories", Api().get("/v1/memories")),
+        ("GET /v1/memories", api.get("/v1/memories")),
+        ("POST /v1/memories", api.post("/v1/memories", memory_body(), headers=key)),
+        ("POST /v1/memories", api.post("/v1/memories", memory_body(), headers=key)),
+        ("POST /v1/memories", api.post("/v1/memories", memory_body(content=""))),
+        ("GET /v1/memories", api.get("/v1/memories", limit=1)),
+        ("POST /v1/memories/batch", api.post("/v1/memories/batch", {"memories": [memory_body()] * 40})),
+        ("POST /v1/memories/search", api.post("/v1/memories/search", {"q": "dark"})),
+        ("POST /v1/memories/remember", api.post("/v1/memories/remember", {"text": "Prefers window seats"})),
+        ("GET /v1/health", Api().get("/v1/health")),
+    ]
+    carried = {name for _, response in answers for name in response.headers if name in HEADERS}
+
+    for name, response in answers:
+        described = operations(document)[name]["responses"][str(response.status_code)]["headers"]
+        assert {header for header in response.headers if header in HEADERS} <= set(described), name
+    assert carried >= {"X-Request-Id", "ETag", "WWW-Authenticate", "X-Search-Pending", "Idempotency-Replayed", *LIMITS}
 
 
 def test_the_page_loads_nothing_from_elsewhere(db: None) -> None:
