@@ -9,6 +9,7 @@ import pytest
 from django.core.cache import cache
 
 from tests.factories import MISSING_ID, Api, People, memory_body
+from tests.search.support import embed_everything
 
 #: What each kind of key reads of the memories below.
 READS = {
@@ -62,6 +63,18 @@ def by_hybrid_search(api: Api, stored: dict[str, str]) -> set[str]:
     return names(api.post("/v1/memories/search", {"q": "memory"}).json()["memories"])
 
 
+def by_similar(api: Api, stored: dict[str, str]) -> set[str]:
+    """Each of those that the key reads has all the others beside it, and no more."""
+    embed_everything()
+    seen = by_get(api, stored)
+    for name in seen:
+        body = api.get(f"/v1/memories/{stored[name]}/similar").json()
+        assert names(body["memories"]) == seen - {name}
+        assert body["total"] == len(seen) - 1
+    assert {api.get(f"/v1/memories/{stored[name]}/similar").status_code for name in stored.keys() - seen} <= {404}
+    return seen
+
+
 def by_recall(api: Api, stored: dict[str, str]) -> set[str]:
     return names(api.get("/v1/memories/recall", limit=20).json()["memories"])
 
@@ -79,7 +92,7 @@ def by_health(api: Api, stored: dict[str, str]) -> set[str]:
 @pytest.mark.parametrize("kind", READS)
 @pytest.mark.parametrize(
     "door",
-    [by_get, by_list, by_search, by_hybrid_search, by_recall, by_export, by_health],
+    [by_get, by_list, by_search, by_hybrid_search, by_similar, by_recall, by_export, by_health],
     ids=lambda door: door.__name__,
 )
 def test_reads_what_its_limits_leave_at_every_door(
