@@ -155,7 +155,14 @@ def _migrate(database: str) -> None:
 def _digest_of_schema() -> str:
     """Return a digest of everything that decides what the migrated database looks like."""
     digest = hashlib.sha256()
-    patterns = ("*/migrations/*.py", "*/models.py", "*/models/*.py", "requirements.txt", "config/settings.py")
+    patterns = (
+        "*/migrations/*.py",
+        "*/models.py",
+        "*/models/*.py",
+        "requirements.txt",
+        "config/settings.py",
+        "config/*/commands/migrate.py",
+    )
     for path in sorted(path for pattern in patterns for path in PROJECT.glob(pattern)):
         digest.update(f"{path.relative_to(PROJECT)}\0".encode())
         digest.update(path.read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,6 @@ from conversations.models import Conversation
 from conversations.schemas import ConversationCreate
 from conversations.services import conversation_save, transcript_of
 from dreams.services import dream_next_job, dream_submit
-from events.models import Event
 from memories.models import Memory
 from memories.schemas import MemoryCreate, MemoryUpdate
 from memories.services import memory_create, memory_update
@@ -88,7 +88,7 @@ def demo_fill(user: User) -> None:
             apikey_create(access=access, space=place.space, user=user, name=name, tool=tool)[0]
             for name, tool in (("Claude on my laptop", "claude"), ("Cursor", "cursor"))
         ]
-        memories = memories_write(access)
+        memories = memories_write(replace(access, actor_kind="key", actor_name=keys[0].name))
         notebook_write(access)
         agent = Access(
             space_id=place.space_id, user_id=user.pk, actor_kind="key", actor_id=str(keys[0].pk),
@@ -101,7 +101,6 @@ def demo_fill(user: User) -> None:
             actor_name=keys[0].name, scopes=FULL_SCOPES, channel="mcp", write_tool="claude",
         )  # fmt: skip
         dream_dream(dreamer, memories)
-        Event.objects.visible_to(access).filter(type="memory.created").update(actor_name=keys[0].name, actor_kind="key")
 
 
 def memories_write(access: Access) -> list[Memory]:

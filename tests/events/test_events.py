@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.db import transaction
+from django.db import ProgrammingError, transaction
 
 from accounts.access import space_transaction
 from events.models import Event
@@ -115,3 +115,10 @@ def test_the_log_of_another_space_is_not_shown(people: People) -> None:
 
     assert types(checked(people, "outsider"), type="memory.") == []
     assert checked(people, "write").get("/v1/events").status_code == 403
+
+
+def test_what_happened_cannot_be_changed_afterwards(people: People) -> None:
+    people.api().created()
+
+    with space_transaction(people.access()), pytest.raises(ProgrammingError, match="permission denied"):
+        Event.objects.update(actor_name="somebody else")

@@ -22,6 +22,7 @@ GRANTS = """
 GRANT USAGE ON SCHEMA public TO commonplace_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO commonplace_app;
 GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO commonplace_app;
+REVOKE UPDATE ON events_event FROM commonplace_app; -- what happened is not changed afterwards
 """
 
 
