@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from accounts.access import Access
 from accounts.models import Membership, User
 from accounts.permissions import FULL_SCOPES, READ_SCOPES
-from tests.factories import People, access_of
+from apikeys.models import ApiKey
+from tests.factories import Api, People, access_of
 
 
 def createkey(*words: str, email: str = "new@example.com", space: str = "Personal") -> str:
@@ -72,6 +75,50 @@ def test_quarantine_and_name() -> None:
     access = made("--quarantine", "--name", "Night job")
 
     assert (access.quarantine, access.actor_name) == (True, "Night job")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("30", timedelta(days=30)), ("3650", timedelta(days=3650)), (" 1 ", timedelta(days=1)),
+        ("2126-06-29T12:00:00Z", datetime(2126, 6, 29, 12, tzinfo=UTC)),
+        ("2126-06-29T12:00:00+02:00", datetime(2126, 6, 29, 10, tzinfo=UTC)),
+    ],
+)  # fmt: skip
+def test_expiry(given: str, expected: datetime | timedelta) -> None:
+    before = timezone.now()
+
+    createkey("--expires", given)
+
+    moment = ApiKey.objects.get().expires_at
+    assert moment is not None
+    if isinstance(expected, timedelta):
+        assert before + expected <= moment <= timezone.now() + expected
+    else:
+        assert moment == expected
+
+
+@pytest.mark.django_db
+def test_without_an_expiry_it_never_ends_and_with_one_it_does() -> None:
+    createkey()
+    assert ApiKey.objects.get().expires_at is None
+    key = createkey("--expires", "1")
+    assert access_of(key).space_id
+
+    ApiKey.objects.exclude(expires_at=None).update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    assert Api(key).get("/v1/me").status_code == 401
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "given", ["0", "-1", "3651", "9" * 400, "1.5", "", "soon", "2026-06-29", "2020-06-29T12:00:00Z", "²", "٣٠٠٠٠"]
+)
+def test_an_expiry_that_is_none_makes_nothing(given: str) -> None:
+    with pytest.raises(CommandError, match="--expires takes"):
+        createkey(f"--expires={given}")
+    assert not User.objects.exists()
 
 
 @pytest.mark.django_db

@@ -4,26 +4,42 @@ That a person or a space is new goes to the standard error: a misspelt address w
 """
 
 from argparse import ArgumentParser
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.access import Access, space_set
 from accounts.models import Membership
 from accounts.permissions import scopes_parse
 from accounts.services import user_with_space
+from api.timestamps import timestamp_parse
 from apikeys.services import apikey_create
 from memories.models import Memory
 
 MAX_NAME = 100
+MAX_DAYS = 3650
 
 
 def comma_list(text: str) -> list[str]:
     """Return the parts of a comma-separated list, blanks left out."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def expiry(text: str) -> datetime:
+    """Return the moment that a number of days from now, or an RFC 3339 time to come, names; raise CommandError."""
+    now = timezone.now()
+    try:
+        moment = now + timedelta(days=min(int(text), MAX_DAYS + 1)) if text.isdecimal() else timestamp_parse(text)
+    except ValueError as error:
+        raise CommandError(f"--expires takes a number of days or a time: {error}") from None
+    if moment <= now or (text.isdecimal() and moment > now + timedelta(days=MAX_DAYS)):
+        raise CommandError(f"--expires takes 1 to {MAX_DAYS} days, or a time to come.")
+    return moment
 
 
 def limits_check(options: dict[str, Any]) -> None:
@@ -54,6 +70,7 @@ class Command(BaseCommand):
         parser.add_argument("--read-tools", type=comma_list, help="read the memories of these tools only")
         parser.add_argument("--namespaces", type=comma_list, help="read and write these namespaces only")
         parser.add_argument("--types", type=comma_list, help="read and write memories of these types only")
+        parser.add_argument("--expires", help="after so many days, or at an RFC 3339 time; by default never")
         parser.add_argument("--quarantine", action="store_true", help="what it writes waits for the owner")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -66,6 +83,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from None
         limits_check(options)
+        expires_at = None if options["expires"] is None else expiry(options["expires"].strip())
         if not scopes:
             raise CommandError("--scopes must name at least one scope: a key without any could do nothing.")
         with transaction.atomic():
@@ -77,7 +95,7 @@ class Command(BaseCommand):
                 access=Access.system(space.pk), space=space, user=user, scopes=scopes,
                 name=options["name"] or options["tool"] or "createkey", tool=options["tool"],
                 read_tools=options["read_tools"], namespaces=options["namespaces"], types=options["types"],
-                quarantine=options["quarantine"],
+                quarantine=options["quarantine"], expires_at=expires_at,
             )  # fmt: skip
         self.stdout.write(key)
         if created:
