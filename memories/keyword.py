@@ -17,13 +17,13 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import AMONG, COMMON, counted, rows_of, statistics_of
+from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of
 
 MAX_LEXEMES = 96
-MAX_RANKED = 40
+MAX_WORDS = 40
 MAX_PARTS = 6
-MAX_PAIRS = 16
-"""Of what the space has of a long query, so many match and rank: the most telling lexemes, parts and pairs of words."""
+MAX_PAIRS = 48
+"""Of what the space has of a long query, so many match and rank: the most telling words, parts and pairs of words."""
 CANDIDATES = 1_000
 SCORES = 20_000
 """A query of many lexemes ranks fewer candidates: this many scores of one lexeme in one memory, together."""
@@ -72,7 +72,7 @@ def analyse(q: str, language: str) -> KeywordQuery:
         if first.stem != second.stem
         and first.stem in texts
         and second.stem in texts
-        and word_share(first.word) == 1  # in scripts without spaces pairs of characters overlap, and count already
+        and word_share(first.word) != 0.5  # pairs of Chinese characters overlap: a run counts by its pairs already
     }
     return KeywordQuery(chosen, tuple(pairs))
 
@@ -111,7 +111,7 @@ class KeywordSearch:
             lexeme.text: adjacent(space_id, ["^" + gram for gram in lexeme.grams]) for lexeme in inside[:MAX_PARTS]
         }
         self.inside = counted(self.parts, COMMON)
-        self.lexemes = sorted(filter(self._frequency, query.lexemes), key=self._telling, reverse=True)[:MAX_RANKED]
+        self.lexemes = self._most_telling()
         self.candidates = max(min(CANDIDATES, SCORES // max(len(self.lexemes), 1)), 200)
 
     def _is_searched_inside(self, lexeme: Lexeme) -> bool:
@@ -121,8 +121,11 @@ class KeywordSearch:
     def _frequency(self, lexeme: Lexeme) -> int:
         return max(self.statistics.frequencies.get(lexeme.text, 0), self.inside.get(lexeme.text, 0))
 
-    def _telling(self, lexeme: Lexeme) -> float:
-        return lexeme.weight * self.statistics.rarity(self._frequency(lexeme))
+    def _most_telling(self) -> list[Lexeme]:
+        known = [lexeme for lexeme in self.query.lexemes if self._frequency(lexeme)]
+        known.sort(key=lambda lexeme: lexeme.weight * self.statistics.rarity(self._frequency(lexeme)), reverse=True)
+        words = itertools.accumulate(word_share(lexeme.text) for lexeme in known)
+        return [lexeme for lexeme, so_far in zip(known, words, strict=True) if so_far <= MAX_WORDS]
 
     def ideal(self) -> float:
         """Give the score of a memory of mean length in which every word of the query occurs once."""
@@ -132,6 +135,9 @@ class KeywordSearch:
         """Count everything that any word of the query matches, under the condition."""
         if not self.lexemes:
             return 0
+        if self.statistics.entries > COUNTED_LIVE:
+            # The planner takes a comparison with many lexemes for as cheap as one with a number, and reads all rows.
+            rows_of("SELECT set_config('enable_seqscan', 'off', true)", [])
         where, values = self.condition.where(self._any(self.lexemes))
         return int(rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0][0])
 

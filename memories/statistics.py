@@ -2,7 +2,8 @@
 
 Nothing is maintained while writing, so writers never wait for each other. A small space is counted at every search. In
 a larger one, rare lexemes are counted at every search, which is quick, and common ones are estimated from a sample (its
-entries are marked in the index) and remembered by the process for ten minutes; the size of the space for one.
+entries are marked in the index) and remembered by the process for ten minutes; the size of the space for one, and only
+beyond ten thousand it is estimated.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from memories.lexemes import SAMPLE_BITS, quoted
 
 Value = TypeVar("Value")
 COUNTED_LIVE = 1_000
+COUNTED_NOW_AND_THEN = 10_000
 COMMON = 1_000
 """A lexeme of more entries than this is common: its number is estimated."""
 REMEMBERED_FROM = 100
@@ -129,17 +131,19 @@ def _measured_size(space_id: int) -> _Size:
     [(entries, length)] = rows_of(
         "SELECT count(*), coalesce(avg(length), 0) FROM "
         "(SELECT length FROM memories_searchable WHERE space_id = %s LIMIT %s) AS entry",
-        [space_id, COUNTED_LIVE + 1],
+        [space_id, COUNTED_NOW_AND_THEN + 1],
     )
     if entries <= COUNTED_LIVE:
         return _Size(entries, float(length), 0)
     marks = _counted_lexemes(space_id, [f"=sample:{bits}" for bits in SAMPLE_BITS], SAMPLE_ROWS)
     bits = max((bits for bits in SAMPLE_BITS if marks[f"=sample:{bits}"] >= SAMPLE_ROWS), default=SAMPLE_BITS[0])
+    if entries <= COUNTED_NOW_AND_THEN:
+        return _Size(entries, float(length), bits)
     [(rows, length)] = rows_of(
         "SELECT count(*), coalesce(avg(length), 0) FROM memories_searchable WHERE lexemes @@ %s::tsquery",
         [quoted(space_id, f"=sample:{bits}")],
     )
-    return _Size(max(rows << bits, COUNTED_LIVE + 1), float(length), bits)
+    return _Size(max(rows << bits, COUNTED_NOW_AND_THEN + 1), float(length), bits)
 
 
 def counted(queries: Mapping[str, str], at_most: int) -> dict[str, int]:

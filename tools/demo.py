@@ -88,7 +88,7 @@ def demo_fill(user: User) -> None:
             apikey_create(access=access, space=place.space, user=user, name=name, tool=tool)[0]
             for name, tool in (("Claude on my laptop", "claude"), ("Cursor", "cursor"))
         ]
-        memories = memories_write(replace(access, actor_kind="key", actor_name=keys[0].name))
+        memories = memories_write(replace(access, actor_kind="key", actor_id=str(keys[0].pk), actor_name=keys[0].name))
         notebook_write(access)
         agent = Access(
             space_id=place.space_id, user_id=user.pk, actor_kind="key", actor_id=str(keys[0].pk),

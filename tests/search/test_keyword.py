@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from memories.keyword import MAX_PAIRS, MAX_PARTS, MAX_RANKED
+from memories.keyword import MAX_LEXEMES, MAX_PAIRS, MAX_PARTS, MAX_WORDS
 from memories.models import Memory
 from tests.factories import People, memory_make
 from tests.search.support import found, search, store, store_together
@@ -168,7 +168,7 @@ def test_a_long_query_does_no_more_than_a_bounded_work(people: People, q: str) -
         search(access, q, "keyword")
 
     ranking = max((query["sql"] for query in captured), key=lambda sql: sql.count("ts_rank"))
-    assert ranking.count("ts_rank") <= MAX_RANKED
+    assert ranking.count("ts_rank") <= (MAX_WORDS if q.isascii() else MAX_LEXEMES)
     assert ranking.count("AS presence") <= MAX_PAIRS + MAX_PARTS
 
 
@@ -178,6 +178,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     from memories import keyword, statistics
 
     monkeypatch.setattr(statistics, "COUNTED_LIVE", 20)
+    monkeypatch.setattr(statistics, "COUNTED_NOW_AND_THEN", 20)
     monkeypatch.setattr(statistics, "COMMON", 20)
     monkeypatch.setattr(statistics, "SAMPLE_ROWS", 20)
     monkeypatch.setattr(statistics, "_sizes", statistics.Remembered())
