@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document: drf-spectacular walks the addresses, api.openapi says what each takes and answers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -12,6 +12,8 @@ from pydantic.json_schema import models_json_schema
 
 from api import errors
 from api.openapi import agentstate, ai, core, dreams
+from api.openapi.links import LINKS
+from api.openapi.narrowing import HEADER, ITEM, LIST, PARTS, narrowed
 from api.openapi.operations import Operation, ref
 from api.views import ApiView
 from memories.transfer.schemas import IMPORT_TYPES
@@ -87,12 +89,12 @@ def components() -> dict[str, dict[str, Any]]:
     bodies = dict(found["$defs"])
     for name in ("MemoryUpdate", "SpaceUpdate"):
         bodies[name] = without_defaults(bodies[name])
-    return bodies | SHAPES
+    return {name: narrowed(name, schema) for name, schema in bodies.items()} | SHAPES
 
 
 def parameters_of(model: type[BaseModel]) -> list[dict[str, Any]]:
     """Return a query model as OpenAPI parameters; lists are separated by commas."""
-    schema = model.model_json_schema(ref_template=REFERENCE)
+    schema = narrowed(model.__name__, model.model_json_schema(ref_template=REFERENCE))
     parameters = []
     for name, inner in schema["properties"].items():
         choices = [choice for choice in inner.get("anyOf", []) if choice != {"type": "null"}]
@@ -102,16 +104,17 @@ def parameters_of(model: type[BaseModel]) -> list[dict[str, Any]]:
             "schema": shape, "description": inner.get("description", ""),
         }  # fmt: skip
         if shape.get("type") == "array":
-            parameter |= {"style": "form", "explode": False}
+            items = {"pattern": ITEM} | shape["items"]
+            parameter |= {"style": "form", "explode": False, "schema": shape | LIST | {"items": items}}
         parameters.append(parameter)
     return parameters
 
 
-def header(name: str, description: str, example: str) -> dict[str, Any]:
+def header(name: str, description: str, example: str, pattern: str) -> dict[str, Any]:
     """Return an optional header parameter."""
     return {
-        "name": name, "in": "header", "required": False, "description": description, "schema": {"type": "string"},
-        "example": example,
+        "name": name, "in": "header", "required": False, "description": description, "example": example,
+        "schema": {"type": "string", "pattern": pattern},
     }  # fmt: skip
 
 
@@ -160,17 +163,18 @@ def operation_id(method: str, path: str) -> str:
 def parameters(operation: Operation, path: str, method: str) -> list[dict[str, Any]]:
     """Return path, query and header parameters."""
     found: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"{(\w+)}", path)
+        {"name": name, "in": "path", "required": True, "schema": PARTS[name]} for name in re.findall(r"{(\w+)}", path)
     ]
     for model in operation.query:
         found += parameters_of(model)
     if method == "POST":
-        found.append(header("Idempotency-Key", "Makes a repetition answer the same and do nothing.", "7d8f4c1e"))
+        found.append(
+            header("Idempotency-Key", "Makes a repetition answer the same and do nothing.", "7d8f4c1e", HEADER)
+        )
     if 202 in operation.answers:
-        found.append(header("Prefer", "`respond-async`: do not wait, answer 202 with a job.", "respond-async"))
+        found.append(header("Prefer", "`respond-async`: do not wait, answer 202 with a job.", "respond-async", HEADER))
     if method in {"PUT", "PATCH", "DELETE"}:
-        found.append(header("If-Match", "Only when the object still has this version.", '"3"'))
+        found.append(header("If-Match", "Only when the object still has this version.", '"3"', '^("[0-9]+"|[*])$'))
     return found
 
 
@@ -215,16 +219,15 @@ def answer_object(operation: Operation, status: int, shape: str | None, headers:
         found["content"] = {JSON: shape_media(shape)}
         if shape == "Export":
             found["content"]["application/x-ndjson"] = {"schema": {"type": "string"}}
-    if operation.links and (status == 202) == any("{job_id}" in target for target in operation.links.values()):
-        found["links"] = {name: link_object(target) for name, target in operation.links.items()}
+    if shape in LINKS:
+        found["links"] = {name: link_object(target, pointers) for name, (target, pointers) in LINKS[shape].items()}
     return found
 
 
-def link_object(target: str) -> dict[str, Any]:
-    """Return a link by which the id in an answer leads to another operation."""
-    method, path = target.split()
-    parameter = re.findall(r"{(\w+)}", path)[-1]
-    return {"operationId": operation_id(method, path), "parameters": {parameter: "$response.body#/id"}}
+def link_object(target: str, pointers: Mapping[str, str]) -> dict[str, Any]:
+    """Return a link by which what the pointers find in an answer leads to another operation."""
+    parameters = {name: f"$response.body#{pointer}" for name, pointer in pointers.items()}
+    return {"operationId": operation_id(*target.split()), "parameters": parameters}
 
 
 def statuses(operation: Operation, path: str, method: str) -> list[int]:

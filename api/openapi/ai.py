@@ -3,7 +3,7 @@
 from typing import Any
 
 from aiworker.schemas import TranscriptBody
-from api.openapi.core import EXAMPLE_MEMORY, JOB_LINKS, MEMORIES
+from api.openapi.core import EXAMPLE_MEMORY, MEMORIES
 from api.openapi.operations import COUNT, OBJECT, OPTIONAL_TEXT, TEXT, TIME, Operation, listed, obj, ref
 from conversations.schemas import (
     ConversationCreate,
@@ -90,22 +90,21 @@ SHAPES: dict[str, dict[str, Any]] = {
 CONVERSATION_PATH = "/v1/conversations/{conversation_id}"
 OPERATIONS: dict[str, Operation] = {
     "POST /v1/extract": Operation(
-        {201: "Extracted", 202: "Job"}, TranscriptBody, (WriteParams,), example=TRANSCRIPT, links=JOB_LINKS
+        {201: "Extracted", 202: "Job"}, TranscriptBody, (WriteParams,), example=TRANSCRIPT
     ),
     "POST /v1/compress": Operation(
-        {201: "Compressed", 202: "Job"}, TranscriptBody, (WriteParams,), example=TRANSCRIPT, links=JOB_LINKS
+        {201: "Compressed", 202: "Job"}, TranscriptBody, (WriteParams,), example=TRANSCRIPT
     ),
     "GET /v1/usage": Operation({200: "Usage"}),
     "GET /v1/conversations": Operation({200: "Conversations"}, query=(ConversationParams,)),
     "POST /v1/conversations": Operation(
         {200: "Conversation", 201: "Conversation"}, ConversationCreate,
         example=EXAMPLE_TALK | {"messages": EXAMPLE_MESSAGES},
-        links={"read": f"GET {CONVERSATION_PATH}", "remove": f"DELETE {CONVERSATION_PATH}"},
     ),
     f"GET {CONVERSATION_PATH}": Operation({200: "Conversation"}),
     f"DELETE {CONVERSATION_PATH}": Operation({204: None}, query=(ConversationDeleteParams,)),
     "POST /v1/conversations/extract": Operation(
-        {200: "Estimate", 202: "Job"}, ExtractMany, example={"dry_run": True}, links=JOB_LINKS
+        {200: "Estimate", 202: "Job"}, ExtractMany, example={"dry_run": True}
     ),
     "POST /v1/handoff": Operation(
         {200: "Brief"}, Handoff, example={"conversation_id": EXAMPLE_CONVERSATION["id"], "target_model": "gpt-5"}

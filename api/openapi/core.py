@@ -256,10 +256,6 @@ SHAPES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 ONE = "/v1/memories/{memory_id}"
-MEMORY_LINKS = {name: f"{method} {ONE}" for name, method in
-                [("read", "GET"), ("change", "PUT"), ("patch", "PATCH"), ("remove", "DELETE")]}  # fmt: skip
-MEMORY_LINKS["similar"] = f"GET {ONE}/similar"
-JOB_LINKS = {"job": "GET /v1/jobs/{job_id}", "cancel": "POST /v1/jobs/{job_id}/cancel"}
 OPERATIONS: dict[str, Operation] = {
     "GET /v1/me": Operation({200: "Me"}),
     "GET /v1/space": Operation({200: "Space"}),
@@ -268,9 +264,7 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/jobs/{job_id}": Operation({200: "Job"}),
     "POST /v1/jobs/{job_id}/cancel": Operation({200: "Job"}),
     "GET /v1/memories": Operation({200: "MemoryList"}, query=(ListParams,)),
-    "POST /v1/memories": Operation(
-        {201: "Memory"}, MemoryCreate, (WriteParams,), example=EXAMPLE_BODY, links=MEMORY_LINKS
-    ),
+    "POST /v1/memories": Operation({201: "Memory"}, MemoryCreate, (WriteParams,), example=EXAMPLE_BODY),
     f"GET {ONE}": Operation({200: "Memory", 304: None}, query=(GetParams,)),
     f"PUT {ONE}": Operation({200: "Memory"}, MemoryUpdate, (WriteParams,), example={"tags": ["ui"]}),
     f"PATCH {ONE}": Operation({200: "Memory"}, MemoryUpdate, (WriteParams,), example={"namespace": None}),
@@ -284,5 +278,5 @@ OPERATIONS: dict[str, Operation] = {
         example={"q": "coding preferences", "type": "semantic", "tags": ["preferences"], "mode": "keyword"},
     ),
     "GET /v1/export": Operation({200: "Export"}, query=(ExportParams,)),
-    "POST /v1/import": Operation({200: "ImportResult", 202: "Job"}, query=(ImportParams,), links=JOB_LINKS),
+    "POST /v1/import": Operation({200: "ImportResult", 202: "Job"}, query=(ImportParams,)),
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The form in which an operation is described."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,14 +12,13 @@ class Operation:
     """What one method of one address takes and answers.
 
     `answers` names for each status of success the shape of its body, None for no body. `example` is a body to send.
-    `links` names addresses to which the answer's id leads. Errors, scopes, headers and texts come from the view.
+    Errors, scopes, headers and texts come from the view, links from the shapes of answers.
     """
 
     answers: Mapping[int, str | None]
     body: type[BaseModel] | None = None
     query: tuple[type[BaseModel], ...] = ()
     example: Any = None
-    links: Mapping[str, str] = field(default_factory=dict)
 
 
 def obj(required: Mapping[str, Any], optional: Mapping[str, Any] | None = None, **extra: Any) -> dict[str, Any]:

@@ -9,7 +9,9 @@ import jsonschema
 import pytest
 from django.urls import URLPattern
 
-from api.schema import HEADERS, LIMITS, OPERATIONS
+from api.openapi.links import LINKS
+from api.openapi.narrowing import PARTS
+from api.schema import HEADERS, LIMITS, OPERATIONS, SHAPES
 from api.urls import urlpatterns
 from api.views import ApiView
 from tests.factories import Api, People, memory_body
@@ -137,6 +139,17 @@ def test_describes_the_headers_of_answers(document: dict[str, Any], people: Peop
         described = operations(document)[name]["responses"][str(response.status_code)]["headers"]
         assert {header for header in response.headers if header in HEADERS} <= set(described), name
     assert carried >= {"X-Request-Id", "ETag", "WWW-Authenticate", "X-Search-Pending", "Idempotency-Replayed", *LIMITS}
+
+
+@pytest.mark.parametrize("shape", sorted(LINKS))
+def test_links_lead_from_the_ids_in_answers_to_operations(document: dict[str, Any], shape: str) -> None:
+    for target, pointers in LINKS[shape].values():
+        assert target in operations(document)
+        for name, pointer in pointers.items():
+            found = SHAPES[shape]["examples"][0]
+            for part in pointer.split("/")[1:]:
+                found = found[int(part)] if part.isdigit() else found[part]
+            jsonschema.validate(found, PARTS[name])
 
 
 def test_the_page_loads_nothing_from_elsewhere(db: None) -> None:
