@@ -37,7 +37,7 @@ from tests.factories import Api, key_create, memory_body, people_create
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 #: Made-up requests for each operation and kind (those that fit and those that do not), and steps of walks.
-EXAMPLES, WALKS, STEPS = 50, 80, 15
+EXAMPLES, WALKS, STEPS = 46, 80, 15
 QUIET = settings(
     max_examples=EXAMPLES, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
