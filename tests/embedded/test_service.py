@@ -38,6 +38,10 @@ def test_life_of_a_service(run: Runs, tmp_path: Path) -> None:
     key = shown_key(first)
     status, made = first.request("POST", "/v1/memories", key, memory("The kettle is blue."))
     assert status == 201, made
+    question = {"q": "which colour has the vessel that water is boiled in?"}
+    status, found = first.request("POST", "/v1/memories/search", key, question)
+    assert (status, found["mode_used"]) == (200, "hybrid"), "the first search after the first memory knows its meaning"
+    assert [one["id"] for one in found["memories"]] == [made["id"]]
 
     # Another start on the same data folder, and one on the same port, say why they cannot.
     env = clean_environment(OMP_DATA_DIR=str(first.data_dir), PORT=str(run().port))
