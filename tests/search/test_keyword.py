@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memories.analysis import word_share
 from memories.keyword import MAX_LEXEMES, MAX_PAIRS, MAX_PARTS, MAX_WORDS
 from memories.models import Memory
 from tests.factories import People, memory_make
@@ -168,7 +169,7 @@ def test_a_long_query_does_no_more_than_a_bounded_work(people: People, q: str) -
         search(access, q, "keyword")
 
     ranking = max((query["sql"] for query in captured), key=lambda sql: sql.count("ts_rank"))
-    assert ranking.count("ts_rank") <= (MAX_WORDS if q.isascii() else MAX_LEXEMES)
+    assert ranking.count("ts_rank") <= min(MAX_WORDS / word_share(q[:1]), MAX_LEXEMES)
     assert ranking.count("AS presence") <= MAX_PAIRS + MAX_PARTS
 
 
