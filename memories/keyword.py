@@ -17,13 +17,18 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of
+from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of, vector_read
 
 MAX_LEXEMES = 96
+MAX_LENGTH = 64
+"""A query is looked up by its first lexemes: so many, and no more than make up so many words."""
 MAX_WORDS = 40
 MAX_PARTS = 6
 MAX_PAIRS = 48
-"""Of what the space has of a long query, so many match and rank: the most telling words, parts and pairs of words."""
+"""Of what the space has of a long query, so much ranks: the most telling words, parts and pairs of words."""
+ALWAYS_MATCHED = 20
+MATCHED = 10_000
+"""So many of its words match in any case, and further ones while all together match no more memories than this."""
 CANDIDATES = 1_000
 SCORES = 20_000
 """A query of many lexemes ranks fewer candidates: this many scores of one lexeme in one memory, together."""
@@ -63,7 +68,9 @@ def analyse(q: str, language: str) -> KeywordQuery:
             known = lexemes.get(lexeme.text)
             if known is None or known.weight < lexeme.weight:
                 lexemes[lexeme.text] = lexeme
-    chosen = tuple(list(lexemes.values())[:MAX_LEXEMES])
+    lengths = itertools.accumulate(word_share(text) for text in lexemes)
+    within = [lexeme for lexeme, length in zip(lexemes.values(), lengths, strict=True) if length <= MAX_LENGTH]
+    chosen = tuple(within[:MAX_LEXEMES])
     texts = {lexeme.text for lexeme in chosen}
     words = [token for token in kept if not token.part]
     pairs = {
@@ -112,6 +119,7 @@ class KeywordSearch:
         }
         self.inside = counted(self.parts, COMMON)
         self.lexemes = self._most_telling()
+        self.matching = self._matching()
         self.candidates = max(min(CANDIDATES, SCORES // max(len(self.lexemes), 1)), 200)
 
     def _is_searched_inside(self, lexeme: Lexeme) -> bool:
@@ -127,23 +135,33 @@ class KeywordSearch:
         words = itertools.accumulate(word_share(lexeme.text) for lexeme in known)
         return [lexeme for lexeme, so_far in zip(known, words, strict=True) if so_far <= MAX_WORDS]
 
+    def _matching(self) -> list[Lexeme]:
+        """Leave out what a long query shares with most of a large space: too many memories have it to tell anything."""
+        words = itertools.accumulate(word_share(lexeme.text) for lexeme in self.lexemes)
+        together = itertools.accumulate(self._frequency(lexeme) for lexeme in self.lexemes)
+        return [
+            lexeme
+            for lexeme, so_far, matched in zip(self.lexemes, words, together, strict=True)
+            if so_far <= ALWAYS_MATCHED or min(matched, self.statistics.entries) <= MATCHED
+        ]
+
     def ideal(self) -> float:
         """Give the score of a memory of mean length in which every word of the query occurs once."""
         return sum(lexeme.weight * self.statistics.idf(lexeme.text) for lexeme in self.query.lexemes)
 
     def total(self) -> int:
-        """Count everything that any word of the query matches, under the condition."""
-        if not self.lexemes:
+        """Count everything that any matching word of the query finds, under the condition."""
+        if not self.matching:
             return 0
         if self.statistics.entries > COUNTED_LIVE:
             # The planner takes a comparison with many lexemes for as cheap as one with a number, and reads all rows.
             rows_of("SELECT set_config('enable_seqscan', 'off', true)", [])
-        where, values = self.condition.where(self._any(self.lexemes))
+        where, values = self.condition.where(self._any(self.matching))
         return int(rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0][0])
 
     def best(self, limit: int) -> dict[str, Match]:
         """Give the best ``limit`` matches, best first; equal ones newest first, then by id."""
-        if not self.lexemes:
+        if not self.matching:
             return {}
         first, rest = self._rarest()
         found = self._rank(self._any(first), limit)
@@ -164,8 +182,8 @@ class KeywordSearch:
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
         if 2 * self.statistics.entries <= 3 * self.candidates:  # so that all are ranked, even if they are a third more
-            return self.lexemes, []
-        order = sorted(self.lexemes, key=self._frequency)
+            return self.matching, []
+        order = sorted(self.matching, key=self._frequency)
         together, taken = 0, 0
         for lexeme in order:
             together += self._frequency(lexeme)
@@ -207,11 +225,11 @@ class KeywordSearch:
             terms.append(f"%s * presence{number}")
             weights.append(weight)
         columns = "".join(f", {column}" for column in inner)
+        vector = vector_read(len(inner), self.statistics.mean_length)
         sql = (
             f"SELECT memory_id, pinned, created_at, {' + '.join(terms) or '0'} AS score FROM ("
             f"SELECT memory_id, pinned, created_at, %s + %s * length AS norm{columns} FROM ("
-            # Joined to nothing, a long vector is unpacked once and not for each lexeme.
-            "SELECT memory_id, pinned, created_at, length, lexemes || ''::tsvector AS lexemes FROM memories_searchable "
+            f"SELECT memory_id, pinned, created_at, length, {vector} FROM memories_searchable "
             f"WHERE {where} LIMIT {2 * self.candidates}) AS candidate OFFSET 0) AS matched"
         )
         return sql, [*weights, *parameters, *values]

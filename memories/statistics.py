@@ -24,6 +24,9 @@ COUNTED_LIVE = 1_000
 COUNTED_NOW_AND_THEN = 10_000
 COMMON = 1_000
 """A lexeme of more entries than this is common: its number is estimated."""
+FEW = 8
+"""So many lexemes are counted sooner than the sample is read."""
+UNPACKED_FROM = 4_000
 REMEMBERED_FROM = 100
 SAMPLE_ROWS = 500
 SIZE_SECONDS = 60.0
@@ -96,8 +99,7 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     if size.entries <= COUNTED_LIVE:
         return Statistics(size.entries, size.mean_length, _counted_lexemes(space_id, lexemes, COUNTED_LIVE + 1))
     known = {lexeme: count for lexeme in lexemes if (count := _frequencies.get((space_id, lexeme))) is not None}
-    fresh = _counted_lexemes(space_id, [lexeme for lexeme in lexemes if lexeme not in known], COMMON)
-    fresh |= _estimated(space_id, [lexeme for lexeme, count in fresh.items() if count >= COMMON], size)
+    fresh = _fresh(space_id, [lexeme for lexeme in lexemes if lexeme not in known], size)
     for lexeme, count in fresh.items():
         if count >= REMEMBERED_FROM:
             _frequencies.put((space_id, lexeme), count, LEXEME_SECONDS)
@@ -162,17 +164,35 @@ def _counted_lexemes(space_id: int, lexemes: Sequence[str], at_most: int) -> dic
     return counted({lexeme: quoted(space_id, lexeme) for lexeme in lexemes}, at_most)
 
 
+def _fresh(space_id: int, lexemes: Sequence[str], size: _Size) -> dict[str, int]:
+    """Count the rare ones of some lexemes and estimate the common ones; of many, the sample tells first which are."""
+    many = len(lexemes) > FEW and size.entries > COUNTED_NOW_AND_THEN
+    estimates = _estimated(space_id, lexemes, size) if many else {}
+    found = _counted_lexemes(space_id, [lexeme for lexeme in lexemes if estimates.get(lexeme, 0) < COMMON], COMMON)
+    common = [lexeme for lexeme in lexemes if found.get(lexeme, COMMON) >= COMMON]
+    estimates |= _estimated(space_id, [lexeme for lexeme in common if lexeme not in estimates], size)
+    return found | {lexeme: max(estimates[lexeme], COMMON) for lexeme in common}
+
+
 def _estimated(space_id: int, lexemes: Sequence[str], size: _Size) -> dict[str, int]:
-    """Estimate the entries of common lexemes from the space's sample."""
+    """Estimate from the space's sample how many entries have each lexeme."""
     if not lexemes:
         return {}
     asked = ", ".join("count(*) FILTER (WHERE lexemes @@ %s::tsquery)" for _ in lexemes)
-    queries = [quoted(space_id, lexeme) for lexeme in lexemes]
     [counts] = rows_of(
-        f"SELECT {asked} FROM memories_searchable WHERE lexemes @@ %s::tsquery",  # noqa: S608
-        [*queries, quoted(space_id, f"=sample:{size.sample_bits}")],
+        f"SELECT {asked} FROM (SELECT {vector_read(len(lexemes), size.mean_length)} FROM memories_searchable "  # noqa: S608
+        "WHERE lexemes @@ %s::tsquery OFFSET 0) AS sample",
+        [*(quoted(space_id, lexeme) for lexeme in lexemes), quoted(space_id, f"=sample:{size.sample_bits}")],
     )
-    return {lexeme: max(count << size.sample_bits, COMMON) for lexeme, count in zip(lexemes, counts, strict=True)}
+    return {lexeme: count << size.sample_bits for lexeme, count in zip(lexemes, counts, strict=True)}
+
+
+def vector_read(times: int, length: float) -> str:
+    """Name the column of lexemes in a query that looks into each vector, of so many words, so many times.
+
+    Joined to nothing, a vector is unpacked once and not each time. In short ones unpacking costs less than joining.
+    """
+    return "lexemes || ''::tsvector AS lexemes" if times * length > UNPACKED_FROM else "lexemes"
 
 
 def rows_of(sql: str, values: Sequence[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memories.analysis import word_share
-from memories.keyword import MAX_LEXEMES, MAX_PAIRS, MAX_PARTS, MAX_WORDS
+from memories.keyword import MAX_LENGTH, MAX_LEXEMES, MAX_PAIRS, MAX_PARTS, MAX_WORDS, analyse
 from memories.models import Memory
 from tests.factories import People, memory_make
 from tests.search.support import found, search, store, store_together
@@ -168,6 +168,9 @@ def test_a_long_query_does_no_more_than_a_bounded_work(people: People, q: str) -
     with CaptureQueriesContext(connection) as captured:
         search(access, q, "keyword")
 
+    looked_up = analyse(q, "en").lexemes
+    assert len(looked_up) <= MAX_LEXEMES
+    assert sum(word_share(lexeme.text) for lexeme in looked_up) <= MAX_LENGTH
     ranking = max((query["sql"] for query in captured), key=lambda sql: sql.count("ts_rank"))
     assert ranking.count("ts_rank") <= min(MAX_WORDS / word_share(q[:1]), MAX_LEXEMES)
     assert ranking.count("AS presence") <= MAX_PAIRS + MAX_PARTS
@@ -213,10 +216,15 @@ def test_what_a_rare_word_finds_is_not_lost_among_more_than_can_be_ranked(people
 
 
 @pytest.mark.usefixtures("large")
-def test_a_large_space_estimates_common_words_from_its_sample(people: People) -> None:
+@pytest.mark.parametrize("few", [8, 1], ids=["counted first", "estimated first"])
+def test_a_large_space_estimates_common_words_from_its_sample(
+    people: People, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     from accounts.access import space_transaction
+    from memories import statistics
     from memories.statistics import statistics_of
 
+    monkeypatch.setattr(statistics, "FEW", few)
     access = people.access()
     store(access, *(f"common word {number}" for number in range(400)))
     with space_transaction(access):
@@ -225,3 +233,69 @@ def test_a_large_space_estimates_common_words_from_its_sample(people: People) ->
     assert 100 <= known.frequencies["common"] <= 1_600
     assert 100 <= known.entries <= 1_600
     assert (known.frequencies["7"], known.frequencies["absent"]) == (1, 0)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_word_that_the_sample_lacks_is_counted_all_the_same(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    from accounts.access import space_transaction
+    from memories import statistics
+    from memories.lexemes import sample_lexemes
+
+    monkeypatch.setattr(statistics, "FEW", 1)
+    access = people.access()
+    stored = store(access, *(f"common word {number}" for number in range(60)))
+    outside = next(memory.content.split()[-1] for memory in stored if not sample_lexemes(memory.id))
+    with space_transaction(access):
+        known = statistics.statistics_of(access.space_id, ["common", outside, "absent"])
+
+    assert (known.frequencies[outside], known.frequencies["absent"]) == (1, 0)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a query of more than one word match no more than 50 memories together."""
+    from memories import keyword
+
+    monkeypatch.setattr(keyword, "ALWAYS_MATCHED", 1)
+    monkeypatch.setattr(keyword, "MATCHED", 50)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_a_long_query_shares_with_most_memories_orders_but_does_not_find(people: People) -> None:
+    access = people.access()
+    store_together(access, (f"common remark {number}" for number in range(60)))
+    alone, both = store(access, "a zebra is rare", "a zebra is common")
+
+    result = search(access, "zebra common", "keyword", limit=20)
+
+    assert [hit.memory_id for hit in result.hits] == [both.id, alone.id]
+    assert result.total == 2
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize(("count", "q"), [(60, "common"), (40, "zebra common")], ids=["one word", "small space"])
+def test_a_short_query_and_a_small_space_are_searched_for_every_word(people: People, count: int, q: str) -> None:
+    access = people.access()
+    store_together(access, (f"common remark {number}" for number in range(count)))
+    store(access, "a zebra")
+
+    assert search(access, q, "keyword").total == count + ("zebra" in q)
+
+
+@pytest.mark.usefixtures("large")
+def test_long_texts_are_unpacked_once_and_found_alike(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memories import statistics
+
+    access = people.access()
+    store_together(access, (f"common word {number} " + f"padding{number % 7} " * 1_000 for number in range(30)))
+
+    def asked() -> tuple[list[str], bool]:
+        with CaptureQueriesContext(connection) as captured:
+            ids = found(access, "common padding3 word 5", "keyword")
+        return ids, any("lexemes || ''" in query["sql"] for query in captured)
+
+    ids, unpacked = asked()
+    monkeypatch.setattr(statistics, "UNPACKED_FROM", 10**9)
+
+    assert unpacked
+    assert asked() == (ids, False)
