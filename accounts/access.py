@@ -86,3 +86,19 @@ def space_transaction(access: Access) -> Iterator[None]:
     with transaction.atomic():
         space_set(access.space_id)
         yield
+
+
+@contextmanager
+def search_transaction(access: Access) -> Iterator[None]:
+    """Run a block like ``space_transaction`` whose statements read tables by their indexes alone.
+
+    How many entries of one space match a tsquery cannot be read off the statistics of all spaces' entries. Of many
+    lexemes the planner expects so many that it would read a table from end to end, which is other spaces' rows.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT set_config('commonplace.space_id', %s, true), set_config('enable_seqscan', 'off', true)",
+                [str(access.space_id)],
+            )
+        yield

@@ -17,7 +17,7 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of, vector_read
+from memories.statistics import AMONG, COMMON, counted, rows_of, statistics_of, vector_read
 
 MAX_LEXEMES = 96
 MAX_LENGTH = 64
@@ -153,9 +153,6 @@ class KeywordSearch:
         """Count everything that any matching word of the query finds, under the condition."""
         if not self.matching:
             return 0
-        if self.statistics.entries > COUNTED_LIVE:
-            # The planner takes a comparison with many lexemes for as cheap as one with a number, and reads all rows.
-            rows_of("SELECT set_config('enable_seqscan', 'off', true)", [])
         where, values = self.condition.where(self._any(self.matching))
         return int(rows_of(f"SELECT count(*) FROM memories_searchable WHERE {where}", values)[0][0])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.conf import settings
 
-from accounts.access import Access, space_transaction
+from accounts.access import Access, search_transaction
 from aiworker.embedding.base import EmbeddingError, EmbeddingProvider, LateInteraction, Vector
 from aiworker.embedding.queries import query_vector
 from aiworker.embedding.registry import provider_for
@@ -63,7 +63,7 @@ def search_memories(access: Access, query: SearchQuery) -> SearchResult:
         return _by_words(access, query, condition, state)
     if condition.impossible:
         return SearchResult([], 0, query.mode, state.pending)
-    with space_transaction(access):
+    with search_transaction(access):
         if query.mode == "semantic":
             hits = _by_meaning(query, condition, meaning)
         else:
@@ -83,7 +83,7 @@ def similar_memories(access: Access, memory_id: str, limit: int) -> SearchResult
     if condition.impossible or state.vectors is None:
         return SearchResult([], 0, "semantic", state.pending)
     best: dict[str, float] = {}
-    with space_transaction(access):
+    with search_transaction(access):
         for stored in semantic.vectors_of(state.vectors, memory_id):
             vector = np.array(stored.strip("[]").split(","), np.float32)
             for found, similarity in semantic.nearest(state.vectors, vector, condition, limit + 1).items():
@@ -138,7 +138,7 @@ def _meaning_of(state: SpaceState, q: str) -> Meaning | None:
 def _by_words(access: Access, query: SearchQuery, condition: Condition, state: SpaceState) -> SearchResult:
     if condition.impossible:
         return SearchResult([], 0, "keyword", state.pending)
-    with space_transaction(access):
+    with search_transaction(access):
         words = keyword.KeywordSearch(access.space_id, keyword.analyse(query.q, state.language), condition)
         found = words.best(query.limit)
         total = len(found) if len(found) < query.limit else words.total()
@@ -174,7 +174,7 @@ def _reranked(access: Access, q: str, hits: list[Hit], state: SpaceState, provid
     if not isinstance(provider, LateInteraction):
         return hits
     best = hits[: reranking.CANDIDATES]
-    with space_transaction(access):
+    with search_transaction(access):
         rows = Memory.objects.visible_to(access).filter(id__in=[hit.memory_id for hit in best])
         contents = dict(rows.values_list("id", "content"))
         statistics = reranking.query_statistics(access.space_id, q, state.language)

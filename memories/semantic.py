@@ -22,11 +22,14 @@ from aiworker.embedding.base import Vector
 from memories.conditions import Condition
 from memories.statistics import AMONG, SIZE_SECONDS, Remembered, entries_under, rows_of
 
-EXACT_UP_TO = 2_600
+EXACT_UP_TO = 3_500
 """Up to this product of how many memories a filter leaves and of which share of the space, all of them are compared.
 
-What comparing costs grows with their number, what walking the index costs with how rarely one of them is met.
+What comparing costs grows with their number, what walking the index costs with how rarely one of them is met, and how
+many of the nearest it misses.
 """
+WALKED = 128
+"""With a filter, the index is walked until it gave so many: who wants ten and stops at ten misses nearer ones."""
 MAX_PIECES = 10_000
 SAMPLE = 500
 """So many vectors tell what a space's have in common."""
@@ -67,11 +70,12 @@ def nearest(space: VectorSpace, vector: Vector, condition: Condition, limit: int
     if kept * kept <= EXACT_UP_TO * entries:
         found = rows_of(allowed, values)
         return _search(space, vector, AMONG, [",".join(row[0] for row in found)], limit, indexed=False)
+    # Without OFFSET it could become a join that reads every entry under the condition first.
     exists = (
         "EXISTS (SELECT 1 FROM memories_searchable AS entry WHERE entry.space_id = vector.space_id "
-        f"AND entry.memory_id = vector.memory_id AND {where})"
+        f"AND entry.memory_id = vector.memory_id AND {where} OFFSET 0)"
     )
-    return _search(space, vector, exists, values, limit, indexed=True)
+    return _search(space, vector, exists, values, limit, indexed=True, least=WALKED)
 
 
 @dataclass(frozen=True)
@@ -144,10 +148,10 @@ def vectors_of(space: VectorSpace, memory_id: str) -> list[str]:
 
 
 def _search(
-    space: VectorSpace, vector: Vector, where: str, values: list[Any], limit: int, *, indexed: bool
+    space: VectorSpace, vector: Vector, where: str, values: list[Any], limit: int, *, indexed: bool, least: int = 0
 ) -> dict[str, float]:
     """Take the nearest pieces that meet the condition, more of them while they are of too few memories."""
-    pieces = limit + limit // 4 + 4
+    pieces = max(limit + limit // 4 + 4, least)
     while True:
         rows = _nearest_pieces(space, vector, where, values, pieces, indexed=indexed)
         found: dict[str, float] = {}

@@ -25,10 +25,10 @@ def store(access: Access, *contents: str, **changes: Any) -> list[Memory]:
     return [memory_make(access, **{"content": content, "tags": []} | changes) for content in contents]
 
 
-def store_together(access: Access, contents: Iterable[str]) -> list[Memory]:
+def store_together(access: Access, contents: Iterable[str], **changes: Any) -> list[Memory]:
     """Return memories with these contents that were stored in one transaction, as an import does."""
     with space_transaction(access):
-        bodies = [memory_body(content=content, tags=[]) for content in contents]
+        bodies = [memory_body(**{"content": content, "tags": []} | changes) for content in contents]
         rows = [memory_build(access=access, data=MemoryCreate.model_validate(body)) for body in bodies]
         return memories_create(access=access, memories=rows)
 
