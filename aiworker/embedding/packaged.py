@@ -47,7 +47,7 @@ class PackagedModel:
     document_prefix: str
     wheel: ModelWheel
 
-    def __init__(self, directory: Path, *, threads: int = 2) -> None:
+    def __init__(self, directory: Path, *, threads: int = 1) -> None:
         for file in self.wheel.files:
             verified(directory / file.name, file.sha256)
         self._load(directory, threads)
