@@ -11,6 +11,8 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 PRODUCTION_LIKE := OMP_ENV=production SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(64))') \
 	DATABASE_URL=postgresql://app@database/commonplace DATABASE_OWNER_URL=postgresql://owner@database/commonplace \
 	REDIS_URL=redis://valkey OMP_ALLOWED_HOSTS=memory.example.com OMP_PUBLIC_URL=https://memory.example.com
+# What one of many processes has compiled, the others need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
 TEST_DATA := OMP_DATA_DIR=.data-test OMP_EMBEDDED_FAST=1
 
 .PHONY: help install install-dev run fake-ai test lint format bench requirements screenshots clean

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,17 +98,17 @@ def nearness(space: VectorSpace, vector: Vector, ids: Sequence[str]) -> dict[str
     """
     direction = vector if common is None or not size else common / size
     rows = rows_of(sql, [vector, direction, space.space_id, space.model, ",".join(ids)])
+    cosines, along = np.array([row[1:] for row in rows]).reshape(-1, 2).T
     of_query = float(vector @ direction) * size
     rest_of_query = math.sqrt(max(1 - 2 * of_query + size**2, EPSILON))
+    rest = np.sqrt(np.maximum(1 - 2 * along * size + size**2, EPSILON))
+    beyond = (cosines - of_query - along * size + size**2) / (rest_of_query * rest)
     found: dict[str, Nearness] = {}
-    for memory_id, cosine, along in rows:
-        rest = math.sqrt(max(1 - 2 * along * size + size**2, EPSILON))
-        beyond = (cosine - of_query - along * size + size**2) / (rest_of_query * rest)
+    for (memory_id, cosine, _), beyond_common in zip(rows, beyond.tolist(), strict=True):
         best = found.get(memory_id)
-        if best is None or beyond > best.beyond_common:
-            found[memory_id] = Nearness(max(cosine, best.cosine) if best else cosine, beyond)
-        elif cosine > best.cosine:
-            found[memory_id] = replace(best, cosine=cosine)
+        if best is not None:  # of another piece
+            cosine, beyond_common = max(cosine, best.cosine), max(beyond_common, best.beyond_common)
+        found[memory_id] = Nearness(cosine, beyond_common)
     return found
 
 
