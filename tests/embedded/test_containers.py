@@ -101,7 +101,9 @@ def test_the_image_is_built_once(compose: dict[str, Any]) -> None:
     services = compose["services"]
 
     assert [name for name in services if "build" in services[name]] == ["migrate"]
-    assert {services[name]["image"] for name in ("migrate", "web", "worker", "jobs", "beat")} == {"commonplace"}
+    for name in ("migrate", "web", "worker", "jobs", "beat"):
+        assert services[name]["image"] == "commonplace"
+        assert services[name]["pull_policy"] == "never", "a registry would be asked for an image that is in none"
 
 
 def test_every_volume_has_a_name(compose: dict[str, Any]) -> None:
