@@ -168,6 +168,13 @@ def test_empty_means_the_default(compose: dict[str, Any]) -> None:
     assert settings(**dict.fromkeys(passed, "")) == settings()
 
 
+def test_the_public_address_follows_the_published_port(compose: dict[str, Any]) -> None:
+    web = compose["services"]["web"]
+
+    assert web["ports"] == ["${PORT:-8000}:8000"]
+    assert web["environment"]["OMP_PUBLIC_URL"] == "${OMP_PUBLIC_URL:-http://localhost:${PORT:-8000}}"
+
+
 def test_settings_in_compose_are_settings_of_the_service(compose: dict[str, Any]) -> None:
     sources = "".join(
         path.read_text() for folder in ("config", "embedded") for path in (PROJECT / folder).rglob("*.py")
