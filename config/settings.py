@@ -9,7 +9,7 @@ import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import dj_database_url
 from celery.schedules import crontab
@@ -30,8 +30,8 @@ PRODUCTION = ENVIRONMENT == "production"
 DEBUG = False
 DATA_DIR = Path(env_str("OMP_DATA_DIR", str(BASE_DIR / ".data"))).resolve()
 PORT = env_int("PORT", 8000, minimum=1)
-ALLOWED_HOSTS = env_list("OMP_ALLOWED_HOSTS", "*" if not PRODUCTION else "")
 PUBLIC_URL = env_str("OMP_PUBLIC_URL", f"http://localhost:{PORT}").rstrip("/")
+ALLOWED_HOSTS = env_list("OMP_ALLOWED_HOSTS", (urlsplit(PUBLIC_URL).hostname or "") if PRODUCTION else "*")
 PUBLIC_URL_GIVEN = bool(env_str("OMP_PUBLIC_URL"))
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
 

@@ -143,7 +143,7 @@ def test_what_is_passed_on_is_unset_unless_the_environment_says_otherwise(compos
     given = {name for name, value in compose["services"]["web"]["environment"].items() if value is not None}
 
     assert given == {
-        "OMP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "OMP_PUBLIC_URL", "OMP_ALLOWED_HOSTS", "OMP_SSL_REDIRECT",
+        "OMP_ENV", "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "OMP_PUBLIC_URL", "OMP_SSL_REDIRECT",
         "OMP_TRUSTED_PROXIES", "OMP_TRUST_FORWARDED_PROTO",
     }  # fmt: skip
 
@@ -166,6 +166,31 @@ def test_empty_means_the_default(compose: dict[str, Any]) -> None:
         return re.sub(r" at 0x\w+", "", done.stdout)
 
     assert settings(**dict.fromkeys(passed, "")) == settings()
+
+
+@pytest.mark.parametrize(
+    ("given", "answered"),
+    [
+        ({}, ["localhost"]),
+        ({"OMP_PUBLIC_URL": "https://memory.example.com:8443/"}, ["memory.example.com"]),
+        ({"OMP_PUBLIC_URL": "https://memory.example.com", "OMP_ALLOWED_HOSTS": "a.example, b"}, ["a.example", "b"]),
+    ],
+)  # fmt: skip
+def test_production_answers_at_its_public_address_when_no_hosts_are_named(
+    given: dict[str, str], answered: list[str]
+) -> None:
+    """Else whoever sets nothing but that address gets 422 for everything, and a container that is never healthy."""
+    env = clean_environment(
+        OMP_ENV="production", SECRET_KEY="k" * 50, DATABASE_URL="postgresql://unused/unused",
+        REDIS_URL="redis://unused", **given,
+    )  # fmt: skip
+
+    done = subprocess.run(
+        [sys.executable, "-c", "from config.settings import ALLOWED_HOSTS; print(*ALLOWED_HOSTS)"],
+        cwd=PROJECT, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.stdout.split() == answered, done.stderr
 
 
 def test_the_public_address_follows_the_published_port(compose: dict[str, Any]) -> None:
