@@ -99,7 +99,9 @@ def _state_of(space_id: int) -> SpaceState:
         SELECT language, state.model, vector_index, (
             SELECT count(*) FROM (
                 SELECT 1 FROM memories_embeddingpending AS pending
-                WHERE pending.space_id = state.space_id AND pending.model = state.model LIMIT {MAX_COUNTED}
+                WHERE pending.space_id = state.space_id AND pending.model = state.model
+                ORDER BY pending.queued_at DESC -- by the index: another space's import may fill the queue
+                LIMIT {MAX_COUNTED}
             ) AS waiting
         )
         FROM accounts_space AS space LEFT JOIN memories_searchspace AS state ON state.space_id = space.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from memories import semantic
 from memories.index_models import SearchSpace
@@ -14,14 +14,15 @@ from tests.search.support import search, store_together
 
 pytestmark = pytest.mark.django_db
 PASTED = " ".join(f"word{number}" for number in range(200))
+TABLES = ("memories_searchable", "memories_memoryvector")
 
 
-def plans_of(people: People, q: str, mode: str, **filters: Any) -> list[str]:
-    """Search, and give PostgreSQL's plan of each statement that reads the tables of the search."""
+def plans_of(people: People, q: str, mode: str, *, tables: tuple[str, ...] = TABLES, **filters: Any) -> list[str]:
+    """Search, and give PostgreSQL's plan of each statement that reads one of these tables of the search."""
     found = []
 
     def explain(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if "FROM memories_searchable" in sql or "FROM memories_memoryvector" in sql:
+        if sql.lstrip().startswith("SELECT") and any(f"FROM {table}" in sql for table in tables):
             execute(f"EXPLAIN {sql}", params, many, context)
             found.append("\n".join(row[0] for row in context["cursor"].fetchall()))
         return execute(sql, params, many, context)
@@ -54,3 +55,28 @@ def test_a_filter_is_asked_of_each_vector_that_the_index_gives(people: People, m
     assert "SubPlan" in plan
     assert "Join" not in plan
     assert "Nested Loop" not in plan
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+def test_what_waits_in_other_spaces_is_not_read(people: People) -> None:
+    other = people.access("outsider")
+    store_together(people.access(), ["word1"])
+    with connections["owner"].cursor() as cursor:
+        cursor.execute("DELETE FROM memories_embeddingpending")
+        cursor.execute(
+            "INSERT INTO memories_memory (space_id, id, content, type, source_tool, source_timestamp, tags, metadata,"
+            " created_at, updated_at) SELECT %s, 'mem_' || lpad(number::text, 16, '0'), 'x', 'semantic', 't', now(),"
+            " '{}', '{}', now(), now() FROM generate_series(1, 5000) AS number",
+            [other.space_id],
+        )
+        cursor.execute(
+            "INSERT INTO memories_embeddingpending (space_id, memory_id, model) "
+            "SELECT space_id, id, 'bge-small-en-v1.5' FROM memories_memory WHERE space_id = %s",
+            [other.space_id],
+        )
+        cursor.execute("ANALYZE memories_embeddingpending")
+
+    [plan] = plans_of(people, "word1", "keyword", tables=("memories_embeddingpending",))
+
+    assert "memories_pending_newest" in plan
+    assert "Seq Scan on memories_" not in plan
