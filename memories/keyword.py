@@ -17,7 +17,7 @@ from typing import Any
 from memories.analysis import Token, tokens, triples, word_share
 from memories.conditions import Condition
 from memories.lexemes import adjacent, any_of, quoted
-from memories.statistics import AMONG, COMMON, counted, rows_of, statistics_of, vector_read
+from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of, vector_read
 
 MAX_LEXEMES = 96
 MAX_LENGTH = 64
@@ -178,7 +178,7 @@ class KeywordSearch:
 
     def _rarest(self) -> tuple[list[Lexeme], list[Lexeme]]:
         """Split the lexemes: the rarest, that match few memories together, and the others."""
-        if 2 * self.statistics.entries <= 3 * self.candidates:  # so that all are ranked, even if they are a third more
+        if self.statistics.entries <= min(COUNTED_LIVE, 2 * self.candidates):  # not remembered, so all can be ranked
             return self.matching, []
         order = sorted(self.matching, key=self._frequency)
         together, taken = 0, 0

@@ -3,7 +3,8 @@
 Nothing is maintained while writing, so writers never wait for each other. A small space is counted at every search. In
 a larger one, rare lexemes are counted at every search, which is quick, and common ones are estimated from a sample (its
 entries are marked in the index) and remembered by the process for ten minutes; the size of the space for one, and only
-beyond ten thousand it is estimated.
+beyond ten thousand it is estimated. What is not common is never remembered: an import would make it common meanwhile,
+and a search that takes it for rare finds more than it can rank, and not what is rare indeed.
 """
 
 from __future__ import annotations
@@ -23,11 +24,10 @@ Value = TypeVar("Value")
 COUNTED_LIVE = 1_000
 COUNTED_NOW_AND_THEN = 10_000
 COMMON = 1_000
-"""A lexeme of more entries than this is common: its number is estimated."""
+"""A lexeme of so many entries is common: its number is estimated. As many as a search ranks, or more."""
 FEW = 8
 """So many lexemes are counted sooner than the sample is read."""
 UNPACKED_FROM = 4_000
-REMEMBERED_FROM = 100
 SAMPLE_ROWS = 500
 SIZE_SECONDS = 60.0
 LEXEME_SECONDS = 600.0
@@ -101,7 +101,7 @@ def statistics_of(space_id: int, lexemes: Sequence[str]) -> Statistics:
     known = {lexeme: count for lexeme in lexemes if (count := _frequencies.get((space_id, lexeme))) is not None}
     fresh = _fresh(space_id, [lexeme for lexeme in lexemes if lexeme not in known], size)
     for lexeme, count in fresh.items():
-        if count >= REMEMBERED_FROM:
+        if count >= COMMON:
             _frequencies.put((space_id, lexeme), count, LEXEME_SECONDS)
     return Statistics(size.entries, size.mean_length, known | fresh)
 

@@ -182,6 +182,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     from memories import keyword, statistics
 
     monkeypatch.setattr(statistics, "COUNTED_LIVE", 20)
+    monkeypatch.setattr(keyword, "COUNTED_LIVE", 20)
     monkeypatch.setattr(statistics, "COUNTED_NOW_AND_THEN", 20)
     monkeypatch.setattr(statistics, "COMMON", 20)
     monkeypatch.setattr(statistics, "SAMPLE_ROWS", 20)
@@ -213,6 +214,24 @@ def test_what_a_rare_word_finds_is_not_lost_among_more_than_can_be_ranked(people
 
     assert result.hits[0].memory_id == rare.id
     assert (len(result.hits), result.total) == (20, 601)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("others", [0, 250], ids=["the space was small", "the word was rare"])
+def test_a_rare_word_is_found_right_after_an_import_made_another_common(
+    people: People, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    from memories import statistics
+
+    monkeypatch.setattr(statistics, "COMMON", 200)
+    access = people.access()
+    store_together(access, (f"remark {number}" for number in range(others)))
+    store_together(access, (f"common word {number}" for number in range(150)))
+    search(access, "zebra common", "keyword")  # what it counts may be remembered
+    store_together(access, (f"common news {number}" for number in range(600)))
+    rare = store(access, "a zebra")[0]
+
+    assert found(access, "zebra common", "keyword", limit=20)[0] == rare.id
 
 
 @pytest.mark.usefixtures("large")
