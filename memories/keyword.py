@@ -20,14 +20,14 @@ from memories.lexemes import adjacent, any_of, quoted
 from memories.statistics import AMONG, COMMON, COUNTED_LIVE, counted, rows_of, statistics_of, vector_read
 
 MAX_LEXEMES = 96
-MAX_LENGTH = 64
-"""A query is looked up by its first lexemes: so many, and no more than make up so many words."""
+MAX_LENGTH = 56
+"""A query is looked up by its first words, then by their parts and plain forms: so many, of so many words together."""
 MAX_WORDS = 40
 MAX_PARTS = 6
 MAX_PAIRS = 48
 """Of what the space has of a long query, so much ranks: the most telling words, parts and pairs of words."""
-ALWAYS_MATCHED = 20
-MATCHED = 10_000
+ALWAYS_MATCHED = 30
+MATCHED = 20_000
 """So many of its words match in any case, and further ones while all together match no more memories than this."""
 CANDIDATES = 1_000
 SCORES = 20_000
@@ -68,8 +68,9 @@ def analyse(q: str, language: str) -> KeywordQuery:
             known = lexemes.get(lexeme.text)
             if known is None or known.weight < lexeme.weight:
                 lexemes[lexeme.text] = lexeme
-    lengths = itertools.accumulate(word_share(text) for text in lexemes)
-    within = [lexeme for lexeme, length in zip(lexemes.values(), lengths, strict=True) if length <= MAX_LENGTH]
+    order = sorted(lexemes.values(), key=lambda lexeme: lexeme.weight < 1)  # words before their parts and plain forms
+    lengths = itertools.accumulate(word_share(lexeme.text) for lexeme in order)
+    within = [lexeme for lexeme, length in zip(order, lengths, strict=True) if length <= MAX_LENGTH]
     chosen = tuple(within[:MAX_LEXEMES])
     texts = {lexeme.text for lexeme in chosen}
     words = [token for token in kept if not token.part]

@@ -50,9 +50,9 @@ def test_a_filter_is_asked_of_each_vector_that_the_index_gives(people: People, m
     SearchSpace.objects.filter(pk=access.space_id).update(vector_index="memories_vector_hnsw_test")
     monkeypatch.setattr(semantic, "EXACT_UP_TO", 0)
 
-    [*_, plan] = plans_of(people, "word1", "semantic", tags=["kept"])
+    plans = plans_of(people, "word1", "semantic", tags=["kept"])
 
-    assert "SubPlan" in plan
+    [plan] = [plan for plan in plans if "SubPlan" in plan]
     assert "Join" not in plan
     assert "Nested Loop" not in plan
 

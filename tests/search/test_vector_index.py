@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -29,15 +30,21 @@ def unit(vectors: Any) -> Any:
 
 
 def fill(access: Access, count: int) -> Any:
-    """Store entries with tags of known shares, and vectors around 60 centres, without any text; return the vectors."""
+    """Store entries with tags of known shares, and vectors around 60 centres, without any text; return the vectors.
+
+    Every third has the tag "apart" and lies on the far side of all others.
+    """
     chance = np.random.default_rng(5)
-    centres = unit(chance.normal(size=(60, DIMENSIONS)))
-    vectors = unit(centres[chance.integers(0, 60, count)] + 0.06 * chance.normal(size=(count, DIMENSIONS)))
+    sides = np.where(np.arange(60) % 3 == 0, -1.0, 1.0)[:, None] * unit(chance.normal(size=DIMENSIONS))
+    centres = unit(unit(chance.normal(size=(60, DIMENSIONS))) + 0.5 * sides)
+    chosen = chance.integers(0, 60, count)
+    vectors = unit(centres[chosen] + 0.06 * chance.normal(size=(count, DIMENSIONS)))
     draws = chance.random(count)
     memories, entries, pieces = [], [], []
     for number in range(count):
         memory_id = f"mem_{number:016d}"
         tags = [tag for tag, share in SHARES.items() if draws[number] < share]
+        tags += ["apart"] * int(chosen[number] % 3 == 0)
         lexemes = vector_literal(
             access.space_id, {name: [] for name in [*(f"=tag:{tag}" for tag in tags), *sample_lexemes(memory_id)]}
         )
@@ -105,6 +112,23 @@ def test_recall_is_that_of_comparing_everything_with_and_without_filters(
             same += len(quick.keys() & exact.keys())
             wanted += len(exact)
         assert same >= 0.98 * wanted, (exact_up_to, tags)
+
+
+@pytest.mark.parametrize(("comparable", "right"), [(semantic.COMPARABLE, True), (0, False)])
+def test_what_a_filter_leaves_far_from_the_query_is_compared_in_the_end(
+    access: Access, monkeypatch: pytest.MonkeyPatch, comparable: int, right: bool
+) -> None:
+    vectors = fill(access, SIZE)
+    maintain_vector_indexes()
+    monkeypatch.setattr(semantic, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(semantic, "MAX_PASSED", 1)
+    monkeypatch.setattr(semantic, "COMPARABLE", comparable)
+    space, apart = VectorSpace(access.space_id, MODEL, True), condition_for(access, SearchFilters(tags=["apart"]))
+    with space_transaction(access):
+        exact = [semantic.nearest(replace(space, has_index=False), query, apart, 10) for query in vectors[:20]]
+        found = [semantic.nearest(space, query, apart, 10) for query in vectors[:20]]
+
+    assert (found == exact) is right
 
 
 def test_the_index_answers_and_only_with_it(access: Access) -> None:
