@@ -132,7 +132,11 @@ SHAPES: dict[str, dict[str, Any]] = {
     "SearchResults": obj(
         {
             "memories": MEMORIES,
-            "total": COUNT,
+            "total": COUNT
+            | {
+                "description": "By keyword: all that match. Of a text of more than about thirty words the most telling "
+                "ones match, in a large space. In the other modes: what is returned."
+            },
             "mode_used": {"enum": ["keyword", "semantic", "hybrid"]},
             "filters_applied": OBJECT,
         },
