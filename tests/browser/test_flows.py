@@ -299,7 +299,7 @@ def test_import_of_ten_thousand_memories(window: Opener, tmp_path: Any) -> None:
     worker.join()
 
     assert seen, "the bar never stood between its ends"
-    expect(page.get_by_text("9,999 brought in.")).to_be_visible()
+    expect(page.get_by_text("9,999 brought in.")).to_be_visible(timeout=60_000)
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr td").first).to_have_text("18")
     assert User.objects.count() == 1
